@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format of clmempatterns: settings as "name : value", followed by a line per stride. The points
-// have the parameters of the probe `stride`, which measures the same patterns.
+// Format of clmempatterns: settings as "name : value", followed by one line per stride. The
+// imported points have the parameters of the probe `stride`, which measures the same access
+// patterns.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::string_view stride_start = "Stride magnitude";
 constexpr std::string_view title = "clmempatterns";
 
-/// The settings before the first stride; 0 if missing.
+/// Settings that precede the first stride; 0 if missing.
 struct Settings {
   std::int64_t elements{0};
   std::int64_t vector{0};
@@ -27,11 +28,11 @@ struct Settings {
 };
 
 struct SettingRow {
-  std::string_view key;  // word of the tool
+  std::string_view key;  // the tool's name of the setting
   std::int64_t Settings::*member;
 };
 
-// Versions of the tool use different words.
+// Versions of the tool name the same setting differently.
 constexpr std::array setting_rows{
     SettingRow{"index space", &Settings::elements}, SettingRow{"vector width", &Settings::vector},
     SettingRow{"vector length", &Settings::vector}, SettingRow{"grid space", &Settings::grid},
@@ -43,11 +44,11 @@ std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
   return stride == settings.work_group ? "work-group stride" : "between";
 }
 
-/// Sets the parameters of a point of `stride`, in the order of the probe. If the element size is
-/// unknown, most parameters are unknown as well.
+/// Sets the parameters of a point of the probe `stride`, in the probe's order. If the element size
+/// is unknown, only the stride is set.
 void describe(Point& point, std::int64_t stride, const Settings& settings) {
   constexpr std::int64_t max_vector = 16;
-  constexpr std::int64_t word_bytes = 4;  // the tool only reads int
+  constexpr std::int64_t word_bytes = 4;  // size of int, the only type that the tool reads
   constexpr std::int64_t max_elements = std::int64_t{1} << 48;
   point.series = "read";
   if (settings.vector < 1 || settings.vector > max_vector) {
@@ -74,7 +75,8 @@ void describe(Point& point, std::int64_t stride, const Settings& settings) {
   if (settings.work_group > 0) point.parameters.set("work_group", settings.work_group);
 }
 
-/// Reads "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)".
+/// Returns the point in a line such as "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time
+/// 0.807029 msecs)".
 Point stride_point(const Lines& at, const Settings& settings) {
   const auto numbers = numbers_in(at.line(), "Stride magnitude #: Bandwidth # GB/sec*");
   constexpr double max_magnitude = 48.0;  // a grid of 2^48 work-items
@@ -89,8 +91,8 @@ Point stride_point(const Lines& at, const Settings& settings) {
   return point;
 }
 
-/// Reads "Selected device  : gfx803" into the device, "grid space : 1048576 (...)" into the
-/// settings.
+/// Stores a setting: "Selected device  : gfx803" in the device, "grid space : 1048576 (...)" in
+/// `settings`.
 void read_setting(std::string_view line, Run& run, Settings& settings) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
@@ -100,7 +102,7 @@ void read_setting(std::string_view line, Run& run, Settings& settings) {
   if (key == "Selected device") run.device.name = value;
   if (key == "Driver version") run.device.driver = value;
   if (key == "allocated buffer") settings.is_host_buffer = value.starts_with("host");
-  constexpr double max_setting = 1e15;  // exact as a double
+  constexpr double max_setting = 1e15;  // whole numbers up to this value are exact as double
   const auto number = numbers_in(value, "#*");
   if (!number || number->front() < 1.0 || number->front() > max_setting) return;
   for (const SettingRow& each : setting_rows) {

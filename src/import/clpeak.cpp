@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// clpeak's files and printed text. Version 1.1 writes XML of platforms and devices, with an element
-// for each test and metric. Version 2 writes XML of runs, categories, tests and metrics, or JSON
-// and CSV with an entry for each metric. Version 3 writes JSON of devices, tests and metrics.
+// clpeak's files and printed text. Version 1.1 writes XML of platforms and devices, with one
+// element for each test and metric. Version 2 writes XML of runs, categories, tests and metrics, or
+// writes JSON or CSV with one record for each metric. Version 3 writes JSON of devices, tests and
+// metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view probe = "clpeak";
 
-/// A metric that a probe measures as well, and the series of its finding.
+/// A metric that a probe of clprobe also measures, and the series of the probe's finding.
 struct Counterpart {
   std::string_view test;
   std::string_view metric;
@@ -27,7 +28,8 @@ struct Counterpart {
   std::string_view series;
 };
 
-// clpeak reads vectors of float, and `stride` vectors of int, which have the same size.
+// clpeak reads vectors of float, and the probe `stride` reads vectors of int. Both types have 4
+// bytes.
 constexpr std::string_view memory_test = "global_memory_bandwidth";
 constexpr std::array counterparts{
     Counterpart{memory_test, "float", "stride", "read int"},
@@ -49,9 +51,9 @@ std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
 }
 
-/// Returns true for the time of one launch and the wait for it, which the probe `launch` also
-/// measures. The test's other metric, "dispatch", and the only one of version 1.1 are START -
-/// QUEUED of events.
+/// Returns true if the metric is the time from a launch to its end, as the host waits for it. The
+/// probe `launch` also measures this time. Other metrics of this test, such as "dispatch", are
+/// START - QUEUED of an event.
 bool is_round_trip(std::string_view test, std::string_view metric) {
   return test == "kernel_launch_latency" && metric == "roundtrip";
 }
@@ -72,12 +74,12 @@ struct Identity {
   std::string platform{};
   std::string device{};
   std::string driver{};
-  std::string compute_units{};  // only in printed text
+  std::string compute_units{};  // present only in printed text
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// The runs of devices, in order of first use.
+/// Runs by device, in order of first use.
 class Runs {
  public:
   Runs(const ImportHints& hints, std::string tool, const Format& format)
@@ -103,7 +105,7 @@ class Runs {
 
   void add(Run& run, std::string_view test, std::string_view metric, double value,
            std::string_view unit) const {
-    // Mapping a buffer without a copy takes no time, so that the rate is meaningless.
+    // A buffer that is mapped without a copy takes no time, so that its rate is meaningless.
     if (!std::isfinite(value) || !(value > 0.0)) {
       add_gap(run, test, metric, unit, "the tool reports 0 or no finite number");
       return;
@@ -161,7 +163,7 @@ void read_test_of_1(Runs& runs, Run& run, const pugi::xml_node& test) {
     has_metrics = true;
     runs.add(run, test.name(), metric.name(), xml_number(metric), unit);
   }
-  // A test with one result has no metrics: <kernel_launch_latency unit="us">8.4</...>.
+  // A test with a single result has no metrics: <kernel_launch_latency unit="us">8.4</...>.
   if (!has_metrics && !trimmed(test.text().get()).empty()) {
     runs.add(run, test.name(), "", xml_number(test), unit);
   }
@@ -233,14 +235,14 @@ bool is_clpeak_json(const Document& document) {
          (document.json->contains("entries") || text_at(*document.json, "schema") == "clpeak/run");
 }
 
-/// Returns the list at the key; empty if there is none.
+/// Returns the list at `key`; an empty list if the object has none.
 const json::Json& list_at(const json::Json& object, const char* key) {
   static const json::Json none = json::Json::array();
   const auto found = object.is_object() ? object.find(key) : object.end();
   return found != object.end() && found->is_array() ? *found : none;
 }
 
-/// Converts the devices of format 3 to entries of format 2.
+/// Returns the metrics of format 3 as records of format 2.
 json::Json entries_of_3(const json::Json& root) {
   json::Json entries = json::Json::array();
   for (const json::Json& device : list_at(root, "devices")) {
@@ -327,8 +329,8 @@ std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hi
   return read_entries(entries, json::Json::array(), "", hints, csv_format);
 }
 
-/// Converts a printed name to the name in files: "Single-precision compute" to
-/// single_precision_compute.
+/// Returns the name that files use for a printed name: "single_precision_compute" for
+/// "Single-precision compute".
 std::string id_of(std::string_view words) {
   std::string id;
   for (const char c : words) {
@@ -343,10 +345,10 @@ std::string id_of(std::string_view words) {
 
 struct Heading {
   std::string test{};
-  std::string unit{};  // as in files
+  std::string unit{};  // the unit's name in files
 };
 
-/// Reads a heading such as "Global memory bandwidth (GBPS)".
+/// Returns the test and the unit of a heading such as "Global memory bandwidth (GBPS)".
 std::optional<Heading> heading_in(std::string_view line) {
   const std::size_t open = line.rfind(" (");
   if (!line.ends_with(')') || open == std::string_view::npos) return std::nullopt;
@@ -363,7 +365,7 @@ bool is_clpeak_text(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line).has_value(); });
 }
 
-/// Reads lines of the printed text: devices, their tests, and the tests' metrics.
+/// Reader of the printed text: devices, the tests of each device, and the metrics of each test.
 class TextReader {
  public:
   explicit TextReader(Runs& runs) : runs_(runs) {}
@@ -385,7 +387,7 @@ class TextReader {
       identity_.compute_units.clear();
       heading_ = {};
     }
-    // Version 1.1 adds the operating system in parentheses.
+    // Version 1.1 appends the operating system in parentheses to the driver version.
     if (name == "Compute units") identity_.compute_units = value;
     if (name == "Driver version") identity_.driver = value.substr(0, value.rfind(" ("));
     if (name == "Kernel launch latency") heading_ = {id_of(name), ""};
@@ -453,7 +455,7 @@ const Format json_format{.name = "clpeak-json",
                          .recognises = is_clpeak_json,
                          .read = read_clpeak_json};
 
-// Matches any XML, since no other known tool writes XML.
+// This format accepts any XML, since no other supported tool writes XML.
 const Format xml_format{.name = "clpeak-xml",
                         .kind = Kind::xml,
                         .tool = "clpeak",

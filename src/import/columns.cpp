@@ -11,12 +11,12 @@ namespace clprobe::import {
 namespace {
 
 struct UnitWord {
-  std::string_view word;  // lower case
+  std::string_view word;  // in lower case
   ListUnit unit;
 };
 
 constexpr ListUnit cycles{0.0, true};
-// KB means 1024 bytes in all known tools.
+// KB means 1024 bytes in all supported tools.
 constexpr std::array size_words{
     UnitWord{"bytes", {1.0}},    UnitWord{"byte", {1.0}},        UnitWord{"b", {1.0}},
     UnitWord{"kib", {kibi}},     UnitWord{"kb", {kibi}},         UnitWord{"k", {kibi}},
@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 4> latency_names{"latency", "latencies", 
 constexpr std::array<std::string_view, 12> plain_words{"avg",  "average", "mean",    "median",
                                                        "load", "access",  "per",     "in",
                                                        "of",   "memory",  "typical", "loads"};
-// Names of columns next to latencies: their scatter, and other measures.
+// Names of columns that contain no latencies, such as their scatter or a bandwidth.
 constexpr std::array<std::string_view, 25> other_names{
     "std",  "stddev", "stdev",   "dev",  "sigma",      "error",  "err",       "var", "min",
     "max",  "total",  "elapsed", "p",    "percentile", "ci",     "bandwidth", "bw",  "throughput",
@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 14> key_names{
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view digits = "0123456789";
 
-/// Returns the words of letters in lower case: "latency_ns" has two.
+/// Returns the words of letters in a text, in lower case: "latency" and "ns" for "latency_ns".
 Words words_in(std::string_view text) {
   Words words;
   std::string word;
@@ -100,7 +100,7 @@ ListUnit unit_of(std::string_view word, const Units& units) {
   return found == units.end() ? ListUnit{} : found->unit;
 }
 
-/// The text before "per" or "/" in "ns per load", if one side is a unit.
+/// The text before "per" or "/", as in "ns per load", if the text before or after it is a unit.
 struct Quotient {
   std::string_view above;
   bool is_rate{false};
@@ -124,8 +124,8 @@ Quotient quotient_in(std::string_view text) {
   return {text};
 }
 
-/// Returns the first unit in the text. Text in brackets or after a comma has priority, and only
-/// such text may have single-letter units: "GPU B (ns)" has no bytes.
+/// Returns the first unit in the text. A unit in brackets or after a comma has priority. Only such
+/// a unit may be a single letter, so that "GPU B (ns)" is not mistaken for bytes.
 template <typename Units>
 ListUnit unit_in(std::string_view text, const Units& units) {
   const Quotient quotient = quotient_in(text);
@@ -146,7 +146,7 @@ ListUnit unit_in(std::string_view text, const Units& units) {
   return {};
 }
 
-/// Returns true for one to three digits and groups of three digits: "1,024" or "12 288".
+/// Returns true for one to three digits followed by groups of three digits: "1,024" or "12 288".
 bool is_grouped(std::string_view whole, std::string_view marks) {
   std::size_t at = std::min(whole.find_first_not_of(digits), whole.size());
   if (at == 0 || at > 3 || whole.front() == '0') return false;
@@ -178,7 +178,7 @@ std::optional<Quantity> quantity_in(std::string_view cell, const Units& units, c
   const std::optional<double> value = number_in(trimmed(cell.substr(0, end)), decimal);
   if (!value) return std::nullopt;
   const ListUnit unit = unit_in(cell.substr(end), units);
-  // A number with an unknown unit, as in "4 parsecs", is no quantity.
+  // A number with an unknown unit, as in "4 parsecs", is not a quantity.
   if (end < cell.size() && !unit.is_known()) return std::nullopt;
   return Quantity{*value, unit};
 }
@@ -188,7 +188,8 @@ bool is_unit(std::string_view word) {
          (size_unit_in(word).is_known() || time_unit_in(word).is_known());
 }
 
-/// Splits a line at blanks. "KiB" and "(KiB)" belong to the cell before them.
+/// Returns the cells of a line that is split at blanks. A unit such as "KiB" or "(KiB)" belongs to
+/// the previous cell.
 std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   std::vector<std::string_view> cells;
   bool is_first_unit = false;
@@ -207,7 +208,7 @@ std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   return cells;
 }
 
-/// Splits a line at tabs and at two or more blanks.
+/// Returns the cells of a line that is split at tabs and at two or more blanks.
 std::vector<std::string_view> cells_between_gaps(std::string_view line) {
   std::vector<std::string_view> cells;
   while (!line.empty()) {
@@ -218,7 +219,7 @@ std::vector<std::string_view> cells_between_gaps(std::string_view line) {
   return cells;
 }
 
-/// Returns the end of a quoted cell, after the closing quote.
+/// Returns the position after the closing quote of a quoted cell.
 std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   while ((at = line.find('"', at + 1)) != std::string_view::npos) {
     if (at + 1 >= line.size() || line[at + 1] != '"') return at + 1;
@@ -227,14 +228,16 @@ std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   return line.size();
 }
 
-/// Returns a score of how well a column fits the names. A name counts more than a unit.
+/// Returns a score for how well a column fits `names`. A matching name counts more than a known
+/// unit.
 template <typename Names>
 int likeness(const std::string& name, const Names& names, const ListUnit& unit) {
   if (is_other_measure(name)) return 0;
   return (has_one_of(words_in(name), names) ? 2 : 0) + (unit.is_known() ? 1 : 0);
 }
 
-/// Returns the words that distinguish a latency column, without units and "latency".
+/// Returns the words that distinguish a latency column from others, without units and without words
+/// such as "latency" and "mean".
 Words meaning_of(const std::string& name) {
   Words words = words_in(name);
   std::erase_if(words, [](const std::string& word) {
@@ -244,8 +247,9 @@ Words meaning_of(const std::string& name) {
   return words;
 }
 
-/// Returns the columns that fit latencies best, or have the same unit. Of columns with the same
-/// meaning, as in ns and in cycles, returns the first one in a unit of time.
+/// Returns the columns that match latencies best, and columns with the same unit. If columns have
+/// the same meaning, for example once in ns and once in cycles, returns the first column in a unit
+/// of time.
 std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::size_t size_at) {
   int best = 0;
   ListUnit unit;

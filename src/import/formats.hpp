@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of an imported format, and functions that formats share. A new format is a file that
-// defines a `Format`, its declaration here, and its line in import.cpp.
+// Interface of an imported format, and functions that formats share. A new format consists of a
+// source file that defines a `Format`, a declaration in this header, and a line in import.cpp.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,24 @@
 
 namespace clprobe::import {
 
-/// The text of a file, and its JSON value if it is JSON.
+/// Text of a file, and its JSON value if the text is JSON.
 struct Document {
   std::string_view text{};
   std::optional<json::Json> json{};
 };
 
-/// The options of the user that a format uses.
+/// The user's options that a format uses.
 enum class Uses { nothing, clock, clock_and_series, all };
 
 enum class Kind { text, json, xml };
 
 struct Format {
-  std::string_view name{};  ///< name in the document: "mt4g-json"
+  std::string_view name{};  ///< name in the run document: "mt4g-json"
   Kind kind{Kind::text};
-  std::string_view tool{};  ///< name in a sentence: "mt4g"
+  std::string_view tool{};  ///< name of the tool in messages: "mt4g"
   Uses uses{Uses::nothing};
   bool (*recognises)(const Document&){nullptr};
-  /// Throws RunFormatError with the line or the path.
+  /// Returns the runs in the document. Throws RunFormatError with the line or the JSON path.
   std::vector<Run> (*read)(const Document&, const ImportHints&){nullptr};
 };
 
@@ -61,57 +61,58 @@ namespace size_latency {
 extern const Format format;
 }
 
-/// Returns an empty run of a device for the results of another tool.
+/// Returns a run without results for a device that another tool measured.
 Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format);
 
-/// Returns a number of another tool as a finding without an interval. `unit` is the tool's word,
-/// which determines the SI value and the name "bandwidth", "throughput" or "time".
+/// Returns a number that another tool measured as a finding without an interval. `unit` is the
+/// tool's name of the unit. It determines the factor to SI units and the name of the finding:
+/// "bandwidth", "throughput" or "time".
 Finding imported_finding(std::string_view series, double value, std::string_view unit,
                          std::string_view tool);
 
-/// Returns a finding without a value, for a metric that the tool could not measure.
+/// Returns a finding without a value, for a metric that the other tool could not measure.
 Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
                      std::string_view tool);
 
-/// Returns the run's result of the probe, and adds the result if necessary.
+/// Returns the run's result of the probe `probe`, and adds an empty result if the run has none.
 ProbeResult& result_of(Run& run, std::string_view probe);
 
-/// Returns the text at the key; empty if there is none.
+/// Returns the text at `key`; empty if the object has none.
 std::string text_at(const json::Json& object, const char* key);
-/// Returns the object at the key; null without one.
+/// Returns the object at `key`; null if there is none.
 const json::Json* object_at(const json::Json& object, const char* key);
 
-/// Reads a finite number above 0 in fixed or scientific notation; returns nothing for other text.
+/// Returns a finite number above 0 in fixed or scientific notation; nothing for other text.
 std::optional<double> positive_number(std::string_view text);
 
-/// Returns the beginning of a text in printable ASCII, for messages.
+/// Returns the beginning of a text in printable ASCII, at most 43 columns, for messages.
 std::string excerpt(std::string_view text);
 
-/// Returns the nonempty words between the separators.
+/// Returns the nonempty words of a text between any of the characters `separators`.
 std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 
-/// Returns the numbers of a line in the form of `pattern`; nothing for another form. In a pattern,
-/// `#` matches a finite number, and `*` at the end any text. A blank matches blanks, tabs and
-/// commas, at least one between two numbers or before `*`.
+/// Returns the numbers in a line that matches `pattern`; nothing if the line does not match. In a
+/// pattern, `#` matches a finite number, and `*` at the end matches any text. A blank matches
+/// blanks, tabs and commas; between two numbers and before `*`, at least one of them is required.
 std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
 
-/// Returns true if any line of the text satisfies `is_it`.
+/// Returns true if `is_it` is true for a line of the text.
 bool has_line(const Document& document, bool (*is_it)(std::string_view));
 
-/// Returns the text with micro signs, dashes and blanks of UTF-8 as ASCII, and without such blanks
-/// inside of numbers.
+/// Returns the text with the micro signs, dashes and blanks of UTF-8 replaced by ASCII. UTF-8
+/// blanks inside of numbers are removed.
 std::string plain_text(std::string_view text);
 
-/// Returns true for a remark in prose, such as "65536 K would exceed ...", at the end of a tool's
-/// output.
+/// Returns true for a remark in prose at the end of a tool's output, such as "65536 K would exceed
+/// ...".
 bool is_prose(std::string_view line);
 
-/// The trimmed lines of a text with their numbers, from 1.
+/// Lines of a text without surrounding blanks, with line numbers from 1.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
-  /// Advances to the next line; returns false after the last.
+  /// Advances to the next line; returns false after the last line.
   bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] int number() const { return number_; }
@@ -130,13 +131,14 @@ class Lines {
 inline constexpr double kibi = 1024.0;
 inline constexpr double mebi = kibi * kibi;
 
-/// Returns the series of the user's options, or else `otherwise`.
+/// Returns the series that the user selected; without one, `otherwise`.
 std::string series_or(const ImportHints& hints, std::string_view otherwise);
 
-/// Returns a point of `latency`. Refuses the line if size or time are out of range.
+/// Returns a point of the probe `latency`. Throws RunFormatError with the line if size or time is
+/// out of range.
 Point latency_point(std::string_view series, double bytes, double ns, const Lines& at);
 
-/// Sets the device's clock rate, so that reports also show times in cycles.
+/// Sets the device's clock rate in Hz, so that reports also show times in cycles.
 void set_clock(Run& run, double hertz);
 
 }  // namespace clprobe::import

@@ -17,7 +17,8 @@ namespace clprobe {
 namespace import {
 namespace {
 
-// Formats in order of detection. A list of sizes and latencies has no distinctive mark and is last.
+// Formats in order of detection. The list of sizes and latencies is last, since it has no
+// distinctive feature.
 constexpr std::array all_formats{
     &clpeak::json_format,      &clpeak::xml_format,    &clpeak::csv_format,
     &clpeak::text_format,      &mt4g::format,          &nvbandwidth::json_format,
@@ -26,13 +27,14 @@ constexpr std::array all_formats{
     &rows::chips_and_cheese,   &size_latency::format};
 
 struct UnitRow {
-  std::string_view word;  // the other tool's word
-  std::string_view unit;  // our word
+  std::string_view word;  // the other tool's name of the unit
+  std::string_view unit;  // the unit in run documents
   double factor;
   std::string_view name;  // name of the finding
 };
 
-// clpeak's "gflops" and "gops" are 10^9 per second, its "gbps" are gigabytes.
+// In clpeak, "gflops" and "gops" are 10^9 operations per second, and "gbps" are 10^9 bytes per
+// second.
 constexpr std::array units{
     UnitRow{"gbps", "bytes_per_second", 1e9, "bandwidth"},
     UnitRow{"B/s", "bytes_per_second", 1.0, "bandwidth"},
@@ -51,7 +53,8 @@ constexpr std::array units{
     UnitRow{"ns", "seconds", 1e-9, "time"},
     UnitRow{"ms", "seconds", 1e-3, "time"}};
 
-/// Removes an editor's byte order mark of UTF-8, and refuses UTF-16.
+/// Returns the text without a byte order mark of UTF-8, which some editors write. Throws
+/// RunFormatError for UTF-16.
 std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view utf_8 = "\xef\xbb\xbf";
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
@@ -60,7 +63,7 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
 }
 
-/// Returns the first two characters that are not blank.
+/// Returns the first two characters of a text that are not blank.
 std::string beginning_of(std::string_view text) {
   std::string beginning;
   for (const char c : text) {
@@ -70,8 +73,9 @@ std::string beginning_of(std::string_view text) {
   return beginning;
 }
 
-/// Returns true if invalid JSON was intended as JSON: results of tools are objects. Other text may
-/// begin with a bracket: "[Bandwidth Test] - Starting...".
+/// Returns true if text that is not valid JSON was meant to be JSON, by its first characters. A
+/// bracket alone is not enough, since printed text may begin with one: "[Bandwidth Test] -
+/// Starting...".
 bool is_meant_as_json(std::string_view beginning) {
   constexpr std::array<std::string_view, 5> beginnings{"{\"", "{}", "[{", "[[", "{"};
   return std::ranges::find(beginnings, beginning) != beginnings.end();
@@ -84,7 +88,7 @@ void expect_foreign(const json::Json& document) {
   }
 }
 
-/// Lists the tools of a kind: "clpeak, mt4g or nvbandwidth".
+/// Returns the tools with formats of a kind: "clpeak, mt4g or nvbandwidth".
 std::string list_tools(Kind kind) {
   std::vector<std::string_view> tools;
   for (const Format* const each : all_formats) {
@@ -159,7 +163,7 @@ void expect_sane(std::string_view name, double number) {
       fmt::format("{} is {}: expected a number that is possible for a device", name, number));
 }
 
-/// Sets the number of compute units from the tool's report of the device.
+/// Sets the number of compute units of a device from the attributes that the other tool reported.
 void count_units(DeviceInfo& device) {
   constexpr double max_units = 1 << 20;
   for (const std::string_view name : {"compute_units", "Compute units"}) {
@@ -192,7 +196,7 @@ std::optional<double> positive_number(std::string_view text) {
 
 std::string excerpt(std::string_view text) {
   constexpr int max_columns = 43;
-  // More than these columns need; a line may be the whole file.
+  // Enough bytes for these columns. A limit is needed, since a line may be the whole file.
   constexpr std::size_t max_bytes = 176;
   return cut_to_width(printable_ascii(text.substr(0, max_bytes)), max_columns, "...");
 }

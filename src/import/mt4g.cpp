@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of mt4g: "memory" has an object with results for each cache and memory. Results that the
-// probes `latency` and `bandwidth` also measure become findings of these probes, so that both can
-// be compared. Other results are findings of "mt4g".
+// JSON of mt4g. The object "memory" contains an object with results for each cache and memory.
+// Results that the probes `latency` and `bandwidth` also measure become findings of these probes,
+// so that a run of clprobe can be compared with them. Other results are findings of "mt4g".
 #include <fmt/format.h>
 
 #include <array>
@@ -15,13 +15,13 @@ namespace {
 constexpr std::string_view tool_name = "mt4g";
 
 struct Element {
-  const char* key;    // key below "memory"
-  const char* inner;  // key below `key`, or null
+  const char* key;    // key in "memory"
+  const char* inner;  // key in the object at `key`; null if there is no inner object
   std::string_view name;
-  std::string_view series;  // series of the probe `latency`; empty without one
+  std::string_view series;  // series of the probe `latency`; empty if no series matches
 };
 
-// The levels of a series are in their order.
+// Elements of one series are listed in the order of its levels.
 constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"l2", nullptr, "l2", "global"},
                               Element{"l3", nullptr, "l3", "global"},
@@ -33,12 +33,12 @@ constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"texture", nullptr, "texture", "image"},
                               Element{"readOnly", nullptr, "read only", ""}};
 
-/// A property of an element other than latency and size, in the tool's unit.
+/// Property of an element other than latency and size, in the tool's unit.
 struct Property {
   const char* key;
   std::string_view name;
   std::string_view unit;
-  std::string_view series{};  // series of the probe `bandwidth` for global memory
+  std::string_view series{};  // series of the probe `bandwidth`, for properties of global memory
 };
 
 constexpr std::array properties{
@@ -52,7 +52,7 @@ constexpr std::array properties{
     Property{"readBandwidthPerCU", "read_bandwidth_per_unit", "GiB/s", "read-one-unit"},
     Property{"writeBandwidthPerCU", "write_bandwidth_per_unit", "GiB/s", "write-one-unit"}};
 
-/// Returns the number at a key if above 0. mt4g writes 0 for a failed measurement.
+/// Returns the number at `key` if it is above 0. mt4g writes 0 for a failed measurement.
 std::optional<double> number_at(const json::Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
@@ -60,7 +60,8 @@ std::optional<double> number_at(const json::Json& object, const char* key) {
   return number > 0.0 ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the number at a key, or "value", "size" or "measuredBandwidth" of an object at the key.
+/// Returns the number at `key`. If an object is at `key`, returns its "value", "size" or
+/// "measuredBandwidth".
 std::optional<double> value_at(const json::Json& object, const char* key) {
   const json::Json* const inner = object_at(object, key);
   if (inner == nullptr) return number_at(object, key);
@@ -76,7 +77,8 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   finding.name = name;
   finding.value.reset();
   const json::Json* const inner = object_at(object, key);
-  // mt4g measured only sizes with a confidence; other sizes come from the driver.
+  // Only sizes with a confidence were measured by mt4g. Sizes with "value" and "unit" were reported
+  // by the driver.
   if (inner != nullptr && inner->contains("value") && inner->contains("unit")) {
     finding.source = Source::reported;
   }
@@ -94,7 +96,8 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   return finding;
 }
 
-/// Returns the median latency if known, since misses distort the mean of an L1 with cold lines.
+/// Returns the median latency if known, otherwise the mean. The median is preferred, since misses
+/// of cold lines distort the mean latency of an L1.
 std::optional<double> latency_of(const json::Json& element) {
   const json::Json* const latency = object_at(element, "latency");
   if (latency == nullptr) return std::nullopt;
@@ -121,7 +124,8 @@ class Reader {
     if (cycles) add_time(probe, series, level, *cycles, is_of_latency ? "latency" : "time");
     add_capacity(probe, object, series, level);
     if (is_of_latency && series == "global") add_step(element, level);
-    // Levels of other memories are not those of global memory.
+    // Only elements of global memory have a level, since properties of other memories must not be
+    // mistaken for levels of global memory.
     const bool is_global = is_of_latency && element.series == "global";
     for (const Property& each : properties) {
       add_property(object, each, element.name, is_global ? level : std::nullopt);
@@ -158,8 +162,9 @@ class Reader {
     add(probe, std::move(counted));
   }
 
-  /// Prefers the size of a segment of the L2, since a compute unit, and therefore latency by
-  /// working set, uses only one segment.
+  /// Adds the capacity of an element. The size of an L2 segment is preferred to the size of the L2,
+  /// since a single compute unit uses only one segment, and latency by working set is measured on
+  /// one unit.
   void add_capacity(std::string_view probe, const json::Json& object, std::string_view series,
                     std::optional<int> level) {
     const char* const key = object.contains("segmentSize") ? "segmentSize" : "size";
@@ -170,7 +175,7 @@ class Reader {
     add(probe, std::move(finding));
   }
 
-  /// Adds the kind of a level, as the tool names it.
+  /// Adds the kind of a level ("memory" or "cache"), according to the name of its element.
   void add_step(const Element& element, std::optional<int> level) {
     Finding step;
     step.name = "step";
@@ -181,7 +186,8 @@ class Reader {
     add("latency", std::move(step));
   }
 
-  /// `level` is set for global memory, whose rates are findings of `bandwidth`.
+  /// Adds a property of an element. `level` is set only for global memory, whose rates are findings
+  /// of `bandwidth`.
   void add_property(const json::Json& object, const Property& property, std::string_view series,
                     std::optional<int> level) {
     if (property.unit == "bytes") {
@@ -212,7 +218,7 @@ class Reader {
   int level_{0};
 };
 
-/// Returns the clock rate of the latencies, in Hz.
+/// Returns the clock rate of the latencies in Hz.
 double clock_of(const json::Json& general, const ImportHints& hints) {
   if (hints.clock_hertz > 0.0) return hints.clock_hertz;
   constexpr double hertz_per_khz = 1e3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvbandwidth's printed text, and its JSON (-j): for each test, a matrix of numbers in text form.
-// One run has the results of all GPUs of the host, since most results are for pairs of GPUs. A
-// result that a probe also measures becomes a finding of the probe: the median of several GPUs,
-// with minimum and maximum as its interval.
+// nvbandwidth's printed text and its JSON (-j). Each test has a matrix of numbers, stored as text.
+// One run contains the results of all GPUs of the host, since most results are for pairs of GPUs. A
+// result that a probe of clprobe also measures becomes a finding of that probe. Its value is the
+// median of all GPUs, and its interval is from their minimum to their maximum.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,10 +25,12 @@ struct Counterpart {
   std::string_view probe;
   std::string_view name;
   std::string_view series;
-  bool is_of_pairs{false};  // true if each other GPU has a finding, in the first GPU's row
+  // True if the test copies between GPUs; each other GPU then has a finding, in the first GPU's
+  // row.
+  bool is_of_pairs{false};
 };
 
-// nvbandwidth uses pinned host memory. It copies by copy engines (ce) or by kernels (sm).
+// nvbandwidth uses pinned host memory, and copies by copy engines (ce) or by kernels (sm).
 constexpr std::array counterparts{
     Counterpart{"host_to_device_memcpy_ce", "transfer", "bandwidth", "to-device-pinned"},
     Counterpart{"device_to_host_memcpy_ce", "transfer", "bandwidth", "from-device-pinned"},
@@ -48,15 +50,15 @@ const Counterpart* counterpart_of(std::string_view test) {
   return found == counterparts.end() ? nullptr : found;
 }
 
-/// Names of a test's rows and columns, and its unit, from a text such as "memcpy CE CPU(row) ->
-/// GPU(column) bandwidth (GB/s)".
+/// Names of a test's rows and columns, and the unit, parsed from a text such as "memcpy CE CPU(row)
+/// -> GPU(column) bandwidth (GB/s)".
 struct Description {
   std::string row{};
   std::string column{"GPU"};
   std::string unit{"GB/s"};
 };
 
-/// Returns the word that ends before a mark; empty without the mark.
+/// Returns the word that ends before `mark`; empty if the text lacks `mark`.
 std::string word_before(std::string_view text, std::string_view mark) {
   const std::size_t end = text.find(mark);
   if (end == std::string_view::npos) return {};
@@ -101,7 +103,8 @@ class Reader {
       add_peers(*known, *matrix, description.unit);
     } else if (known != nullptr) {
       add_counterpart(*known, *matrix, description.unit);
-      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // the only number
+      // The matrix has no other number.
+      if (matrix->size() == 1 && matrix->front().size() == 1) return;
     }
     const std::size_t rows = matrix->size() / parts;
     std::size_t values = 0;
@@ -117,7 +120,8 @@ class Reader {
     }
     const auto sum = test.find("sum");
     const bool has_sum = sum != test.end() && sum->is_number() && sum->get<double>() > 0.0;
-    // The sum of latencies has no meaning. Of several matrices, the tool writes the last sum.
+    // A sum of latencies has no meaning. For a test with several matrices, the tool writes the sum
+    // of the last matrix.
     if (values > 1 && has_sum && description.unit == "GB/s") {
       add(imported_finding(fmt::format("{}{} sum", name, part_name(parts - 1, parts)),
                            sum->get<double>(), description.unit, tool_));
@@ -132,9 +136,9 @@ class Reader {
     }
   }
 
-  /// Returns the number of matrices of a test. A bidirectional copy has three matrices, one after
-  /// another: for each direction and the sum. Those for pairs of GPUs have as many rows as columns,
-  /// those for the host one row.
+  /// Returns the number of matrices of a test. A bidirectional copy has three matrices in a row:
+  /// one for each direction, and their sum. A matrix for pairs of GPUs has as many rows as columns.
+  /// A matrix for the host has one row.
   static std::size_t parts_of(const json::Json& matrix, const Description& description) {
     const std::size_t rows = matrix.size();
     const std::size_t columns = rows == 0 ? 0 : matrix.front().size();
@@ -156,7 +160,8 @@ class Reader {
     result_of(run_, tool_name).findings.push_back(std::move(finding));
   }
 
-  /// Returns nothing for "N/A": the diagonal, or a pair of GPUs without access to each other.
+  /// Returns the number in a cell; nothing for "N/A". "N/A" marks the diagonal, and pairs of GPUs
+  /// that cannot access each other.
   static std::optional<double> number_of(const json::Json& cell) {
     const auto number = cell.is_number()   ? std::optional(cell.get<double>())
                         : cell.is_string() ? positive_number(cell.get<std::string>())
@@ -207,14 +212,14 @@ class Reader {
   std::string tool_;
 };
 
-/// Returns the model in "0: NVIDIA H200 (00000000:18:00): (host)".
+/// Returns the model of a device: "NVIDIA H200" for "0: NVIDIA H200 (00000000:18:00): (host)".
 std::string model_in(const std::string& device) {
   const std::size_t colon = device.find(": ");
   const std::size_t start = colon == std::string::npos ? 0 : colon + 2;
   return device.substr(start, device.find(" (", start) - start);
 }
 
-/// Returns "NVIDIA H200", "8 x NVIDIA H200", or a list of different models.
+/// Returns a name for all devices: "NVIDIA H200", "8 x NVIDIA H200", or a list of different models.
 std::string name_devices(const json::Json& list) {
   std::vector<std::string> models;
   for (const json::Json& each : list) {
@@ -232,7 +237,7 @@ bool recognises(const Document& document) {
          object_at(*document.json, "nvbandwidth") != nullptr;
 }
 
-/// Returns the text after a label; nothing without the label.
+/// Returns the text after `label`; nothing if the line does not begin with `label`.
 std::optional<std::string> text_after(std::string_view line, std::string_view label) {
   if (!line.starts_with(label)) return std::nullopt;
   return std::string(trimmed(line.substr(label.size())));
@@ -243,7 +248,8 @@ bool recognises_text(const Document& document) {
                   [](std::string_view line) { return line.starts_with("nvbandwidth Version:"); });
 }
 
-/// Adds a line of a test: its description, a row of a matrix, or the reason for a missing matrix.
+/// Adds a line of a test's output: its description, a row of its matrix, or the reason why it has
+/// no matrix.
 void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix) {
   const std::vector<std::string_view> words = split_words(line, " \t");
   if (words.size() > 1 && is_in_matrix) {
@@ -264,7 +270,7 @@ void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix)
   }
 }
 
-/// Converts the printed text to the tool's JSON.
+/// Returns the printed text in the form of the tool's JSON.
 json::Json json_of(std::string_view text) {
   struct Label {
     std::string_view label;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks that print one row per working set.
+// Benchmarks that print one row per working set, with an example of each output.
 //
 // RRZE's gpu-benches (kB are KiB, GB are 10^9 bytes):
-//   gpu-latency: loads, MHz, KiB, ms, cycles; later versions add the median and two bounds
+// gpu-latency: loads, MHz, KiB, ms, cycles; later versions append the median and two bounds
 //     1000000  2490        1     14.5    36.0
 //   gpu-cache, and gpu-l2-cache with the part that a block reads before the working set
 //          64 kB         5ms       0.2%   13873.4 GB/s         0 GB/s ...
@@ -36,7 +36,7 @@ struct LatencyRow {
   double mhz;
   double kibibytes;
   double cycles;
-  bool is_consistent;  // true if the columns agree on the time of a load
+  bool is_consistent;  // true if the columns give equal times of a load, within 10 %
 };
 
 std::optional<LatencyRow> latency_row(std::string_view line) {
@@ -48,7 +48,7 @@ std::optional<LatencyRow> latency_row(std::string_view line) {
   const double cycles = all[3] * 1e-3 / all[0] * all[1] * hertz_per_mhz;
   return LatencyRow{.mhz = all[1],
                     .kibibytes = all[2],
-                    // The median if known, since outliers affect the mean of few runs.
+                    // Uses the median if known, since outliers affect the mean of few runs.
                     .cycles = old_form ? all[4] : all[5],
                     .is_consistent = std::fabs(cycles / all[4] - 1.0) < tolerance};
 }
@@ -86,20 +86,20 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
 
 // gpu-cache, gpu-l2-cache and cuda-memcpy
 
-/// A tool that prints rows of a size and a rate, with or without a device.
+/// A tool that prints rows of a size and a rate. A row may begin with a device index.
 struct RateTool {
   const Format& format;
-  std::string_view heading;                  // beginning of the line above the rows; may be empty
-  std::array<std::string_view, 2> patterns;  // forms of a row, see `numbers_in`
+  std::string_view heading;                  // beginning of the line before the rows; may be empty
+  std::array<std::string_view, 2> patterns;  // forms of a row (see `numbers_in`)
   bool has_device;
-  // Index of the rate, counted from the last number; sizes are the first numbers.
+  // Position of the rate, counted from the last number of a row. Sizes are the first numbers.
   std::size_t rate_from_end;
   std::string_view expected;
   std::string_view probe;
   Point (*point)(double bytes, const ImportHints&);
 };
 
-// All units read one working set, whose size is the last of the sizes.
+// All compute units read one working set, whose size is the last size of a row.
 constexpr RateTool cache_tool{.format = gpu_cache,
                               .heading = "data set",
                               .patterns = {"# kB # ms # % # GB/s *", "# kB # kB # ms # % # GB/s *"},
@@ -138,10 +138,10 @@ struct RateRow {
   double gigabytes_per_second;
 };
 
-/// Returns the row in the line; nothing for another line.
+/// Returns the row in a line; nothing if the line has another form.
 std::optional<RateRow> rate_row(std::string_view line, const RateTool& tool) {
   constexpr double max_devices = 1024.0;
-  constexpr std::size_t behind_size = 3;  // the time, the rate and another number
+  constexpr std::size_t behind_size = 3;  // the time, the rate and another number follow the size
   for (const std::string_view pattern : tool.patterns) {
     const auto numbers = numbers_in(line, pattern);
     if (!numbers || numbers->empty()) continue;
@@ -198,9 +198,9 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints,
   return all;
 }
 
-// Each stride becomes a run, since latency by working set depends on the stride.
+// Each stride gives a run of its own, since latency by working set depends on the stride.
 
-/// Returns the stride of a block that begins in this line.
+/// Returns the stride of the block that begins in this line; nothing for other lines.
 std::optional<std::int64_t> stride_in(std::string_view line) {
   constexpr double max_stride = 1e9;
   const auto stride = numbers_in(line, "\"stride=#");
@@ -211,8 +211,8 @@ std::optional<std::int64_t> stride_in(std::string_view line) {
   return static_cast<std::int64_t>(stride->front());
 }
 
-/// Returns the size in bytes. Sizes in MiB have five decimals, which are exact to 10 bytes.
-/// lat_mem_rd measures whole lines.
+/// Returns a printed size in bytes. Sizes in MiB have five decimals, which are exact to 10 bytes.
+/// The result is rounded to cache lines of 64 bytes, since lat_mem_rd measures whole lines.
 double bytes_of(double mebibytes) {
   constexpr double line_bytes = 64.0;
   return std::max(1.0, std::round(mebibytes * mebi / line_bytes)) * line_bytes;
@@ -241,7 +241,7 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
     if (is_in_block && !is_pair && begins_with_digit) {
       lines.refuse_instead_of("a size in MiB and a latency in ns");
     }
-    // Other results may follow after a blank line, and may contain pairs of numbers.
+    // After a blank line, other results may follow, which may also contain pairs of numbers.
     is_in_block = is_in_block && is_pair;
     if (!is_in_block) continue;
     Point point =
@@ -268,7 +268,7 @@ struct Heading {
   std::string_view series;
 };
 
-// GpuMemLatency's constants are an argument of its kernel.
+// GpuMemLatency passes constant memory as an argument of its kernel.
 constexpr std::array headings{
     Heading{"Region,Latency (ns)", "MemoryLatency", "global"},
     Heading{"Sattolo, global memory", "GpuMemLatency", "global"},
@@ -284,13 +284,13 @@ bool is_chips_and_cheese(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line) != nullptr; });
 }
 
-/// Returns the point in the line; nothing for a remark.
+/// Returns the point in a line; nothing if the line is a remark.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
   auto numbers = numbers_in(at.line(), "# #");
-  // Performance counters add columns.
+  // Rows with performance counters have more than two columns.
   if (!numbers) numbers = numbers_in(at.line(), "# # *");
   if (numbers && (*numbers)[0] > 0.0 && (*numbers)[1] >= 0.0) {
-    // The tool prints "1048576,0.000000" for a failed launch.
+    // For a failed launch, the tool prints a latency of 0: "1048576,0.000000".
     const bool has_failed = (*numbers)[1] == 0.0;
     Point point = latency_point(series, (*numbers)[0] * kibi, (*numbers)[1], at);
     if (has_failed) point.facts = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of sizes and latencies, as most pointer chases print them: CSV, aligned text, tables of
-// Markdown. Several curves may follow each other, be columns next to each other, or differ in a key
-// column. Each curve becomes a run.
+// Lists of sizes and latencies, as most pointer chases print them: CSV, aligned text or Markdown
+// tables. A list may contain several curves, below each other, in separate columns, or
+// distinguished by a key column. Each curve becomes a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Cells = std::vector<std::string_view>;
 
-/// Notation of cells and numbers in a list.
+/// Notation of a list: its separator of cells and its decimal mark.
 struct Notation {
   Separator separator;
   char decimal;
@@ -30,17 +30,18 @@ struct Notation {
 struct Curve {
   std::string name{};
   std::vector<Point> points{};
-  int line{0};  ///< number of the line of its first point
+  int line{0};  ///< number of the line with the curve's first point
 };
 
 struct Row {
   double bytes{0.0};
-  std::vector<std::optional<double>> ns{};  ///< one entry per value column
-  std::string key{};                        ///< words and key numbers of the other columns
+  /// One element per value column; absent for a missing value.
+  std::vector<std::optional<double>> ns{};
+  std::string key{};  ///< words of the row, and numbers in key columns
   Lines at;
 };
 
-/// The rows below one header or title.
+/// The rows that follow one header or title.
 struct Block {
   std::string title{};
   Layout layout{};
@@ -56,12 +57,12 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-/// Returns true for a line that only draws: "|:--|--:|" or "====".
+/// Returns true for a line that consists of ruling characters: "|:--|--:|" or "====".
 bool is_rule(std::string_view line) {
   return line.find_first_not_of("|:-=+_* \t") == std::string_view::npos;
 }
 
-/// Returns true if the line may be a row: it begins with a number, or has two cells that do.
+/// Returns true if the line may be a row: it begins with a number, or two of its words do.
 bool is_like_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of("|\" \t");
   if (first == std::string_view::npos || line.front() == '#') return false;
@@ -71,19 +72,19 @@ bool is_like_row(std::string_view line) {
          std::ranges::count_if(words, begins_with_digit) >= 2;
 }
 
-/// Returns true for the text of a missing value, as in a column that ends before other columns.
+/// Returns true for the text of a missing value, as in a column that is shorter than other columns.
 bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 6> words{"", "-", "--", "n/a", "N/A", "NA"};
   return std::ranges::find(words, cell) != words.end();
 }
 
-/// Reads a list in one notation.
+/// Reader of a list in one notation.
 class Reader {
  public:
   Reader(std::string_view text, const ImportHints& hints, Notation notation)
       : lines_(text), hints_(hints), notation_(notation) {}
 
-  /// Throws RunFormatError.
+  /// Returns the blocks of the list. Throws RunFormatError.
   std::vector<Block> read() {
     bool is_after_gap = false;
     while (lines_.next()) {
@@ -106,14 +107,14 @@ class Reader {
     return std::move(blocks_);
   }
 
-  /// Returns the number of rows with a size and a latency.
+  /// Returns the number of rows that have a size and a latency.
   [[nodiscard]] int rows() const { return rows_; }
-  /// Returns true if a header fits the rows, so that no other notation can be right.
+  /// Returns true if a header fits the rows. No other notation then needs to be tried.
   [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
-  /// Keeps a line that is no row: a header or title before the first row, a title or remark after
-  /// it.
+  /// Stores a line that is not a row. Before the first row, such a line is a header or a title;
+  /// after the first row, it is a title or a remark.
   void read_words(std::string_view line, bool is_after_gap) {
     if (blocks_.empty() && is_like_row(line) && !first_refused_) first_refused_ = lines_;
     const bool is_words = line.starts_with('#') || is_prose(line) || !has_digit(line) ||
@@ -128,8 +129,8 @@ class Reader {
     return cells_of(line, notation_.separator);
   }
 
-  /// Returns the columns that the words before a row name: by the last line with a size and a
-  /// latency, or by the last two lines together.
+  /// Returns the columns that the lines before a row name. The header is the last line with names
+  /// for a size and a latency, or the last two lines combined.
   std::optional<Layout> find_header(std::size_t columns) {
     std::optional<Layout> found;
     std::vector<std::string> above;
@@ -160,8 +161,9 @@ class Reader {
     return layout && layout->size_at < layout->names.size() && !layout->values.empty();
   }
 
-  /// Returns a layout without a header: the first cells with units, or else the first two, are size
-  /// and latency.
+  /// Returns a layout for a list without a header. The size is the first cell with a unit of size,
+  /// or else the first cell. The latency is the only cell with a unit of time, or else the cell
+  /// after the size.
   std::optional<Layout> guess_layout(const Cells& cells) const {
     Layout layout{.size_at = 0, .values = {{1, {}}}};
     std::vector<std::size_t> times;
@@ -192,8 +194,8 @@ class Reader {
     return layout;
   }
 
-  /// Assigns a meaning to columns with unknown names, if there is only one choice or the user gave
-  /// the unit.
+  /// Assigns a meaning to columns with unknown names, if only one assignment is possible or the
+  /// user gave the unit.
   void complete(Layout& layout, const Cells& cells) {
     const std::size_t columns = layout.names.size();
     const auto is_free = [&](std::size_t i) {
@@ -227,7 +229,8 @@ class Reader {
     }
   }
 
-  /// Reads a row, possibly the first one below its header; returns false if the line is no row.
+  /// Reads a row, which may be the first row after its header. Returns false if the line is not a
+  /// row.
   bool read_row(std::string_view line, bool is_after_gap) {
     const Cells cells = cells_of(line, notation_.separator);
     if (cells.size() < 2) return false;
@@ -248,7 +251,7 @@ class Reader {
     if (!add_row(block, cells)) return false;
     has_header_ = has_header_ || header.has_value();
     for (const Lines& each : words_) {
-      // A row that cannot be read is no title.
+      // A row that cannot be read must not become a title.
       const Cells other = cells_of(each.line(), notation_.separator);
       const std::size_t size_at = block.layout.size_at;
       if (other.size() == cells.size() && size_in(other[size_at], notation_.decimal)) {
@@ -256,7 +259,7 @@ class Reader {
       }
       if (!header || each.line() != header_) block.title = title_of(each.line());
     }
-    // A remark between rows begins another curve only if the sizes begin again.
+    // A remark between rows begins a new curve only if the sizes start again from a smaller size.
     const bool is_new = is_first || header || is_title_ || is_after_gap ||
                         block.rows[0].bytes < blocks_.back().rows.back().bytes;
     if (is_new) {
@@ -268,7 +271,7 @@ class Reader {
     return true;
   }
 
-  /// Refuses a table whose header names columns but no sizes or no latencies.
+  /// Throws RunFormatError for a table whose header names columns, but no sizes or no latencies.
   void expect_roles(const Layout& layout, const Cells& cells) {
     if (layout.names.empty()) return;
     const bool has_size = layout.size_at < layout.names.size();
@@ -319,7 +322,7 @@ class Reader {
     return true;
   }
 
-  /// Returns the words of a row, and the numbers in its key columns.
+  /// Returns the key of a row: its words, and the numbers in its key columns.
   [[nodiscard]] static std::string key_of(const Layout& layout, const Cells& cells) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -350,7 +353,7 @@ class Reader {
   Lines lines_;
   const ImportHints& hints_;
   Notation notation_;
-  std::vector<Lines> words_{};  ///< lines since the last row
+  std::vector<Lines> words_{};  ///< lines after the last row that are not rows
   std::string_view header_{};
   std::vector<Block> blocks_{};
   std::optional<Lines> first_refused_{};
@@ -359,7 +362,7 @@ class Reader {
   int rows_{0};
 };
 
-/// Returns true if a size occurs with several keys, so that keys distinguish curves.
+/// Returns true if one size occurs with different keys, so that keys distinguish curves.
 bool has_series(const Block& block) {
   std::map<double, std::string> keys;
   return std::ranges::any_of(block.rows, [&](const Row& row) {
@@ -367,11 +370,12 @@ bool has_series(const Block& block) {
   });
 }
 
-/// Adds the curves of a block: one for each column, key, and pass over the sizes.
+/// Adds the curves of a block: one curve for each value column, each key, and each pass over the
+/// sizes.
 void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>& curves) {
   const bool is_by_key = has_series(block);
   for (std::size_t column = 0; column < block.layout.values.size(); ++column) {
-    std::map<std::string, std::size_t> current;  // index of the curve by key
+    std::map<std::string, std::size_t> current;  // index of the current curve of each key
     std::map<std::string, std::set<double>> passed;
     for (const Row& row : block.rows) {
       if (!row.ns[column]) continue;
@@ -398,7 +402,7 @@ void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>
   }
 }
 
-/// Returns a warning that names the columns that were not read.
+/// Returns a warning that names the columns that were not read; nothing if all were read.
 std::optional<Warning> find_ignored(const Block& block) {
   const Layout& layout = block.layout;
   constexpr std::size_t max_named = 8;
@@ -422,7 +426,7 @@ std::optional<Warning> find_ignored(const Block& block) {
                   {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
 }
 
-/// The result of reading a list in one notation, or the reason for a failure.
+/// Result of reading a list in one notation, or the reason why reading failed.
 struct Attempt {
   std::vector<Block> blocks{};
   std::string problem{};
@@ -443,7 +447,8 @@ Attempt attempt(std::string_view text, const ImportHints& hints, Notation notati
   return made;
 }
 
-/// Returns true if sizes are whole bytes in ascending order, as with the right decimal mark.
+/// Returns true if all sizes are whole numbers of bytes in ascending order, which indicates the
+/// right decimal mark.
 bool is_orderly(const Attempt& made) {
   const std::vector<Row>& rows = made.blocks.front().rows;
   return std::ranges::all_of(rows,
@@ -462,7 +467,8 @@ bool is_same(const Attempt& a, const Attempt& b) {
   return numbers_of(a) == numbers_of(b);
 }
 
-/// Returns the better reading of two decimal marks. Refuses a list with two different readings.
+/// Returns the result with the right decimal mark. Throws RunFormatError if the two decimal marks
+/// give different results and neither is more plausible.
 Attempt choose(Attempt with_point, Attempt with_comma) {
   if (!with_point.problem.empty() || !with_comma.problem.empty()) {
     return with_comma.problem.empty() ? std::move(with_comma) : std::move(with_point);
@@ -476,7 +482,8 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
       "thousands separators");
 }
 
-/// Tries the notations. Separators that rarely occur inside of cells come first.
+/// Returns the blocks in the first notation in which a header fits, or else in the notation with
+/// the most rows. Separators that rarely occur inside of cells are tried first.
 std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) {
   constexpr std::array separators{Separator::bar,   Separator::semicolon, Separator::tab,
                                   Separator::comma, Separator::wide,      Separator::blank};
@@ -494,8 +501,9 @@ std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) 
   return std::move(best->blocks);
 }
 
-/// Refuses times of copies and of whole loops, which begin above 2 us or increase in proportion to
-/// the size. (Loads of host memory across PCIe take 1.5 us.) `line` is that of the first point.
+/// Throws RunFormatError for times of copies or of whole loops instead of single loads. Such times
+/// begin above 2 us, or increase in proportion to the size. Loads of host memory across PCIe take
+/// 1.5 us, which is accepted. `line` is the line of the first point.
 void expect_loads(const std::vector<Point>& points, int line) {
   constexpr double max_first_ns = 2e3;
   constexpr double max_last_ns = 2e4;

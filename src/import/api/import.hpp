@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of other tools as run documents. Pure: text in, runs out.
+// Conversion of other tools' results to run documents. All functions are pure.
 #pragma once
 
 #include <string>
@@ -10,21 +10,23 @@
 
 namespace clprobe {
 
-/// Options of the user for an imported text.
+/// The user's options for an imported text.
 struct ImportHints {
-  std::string file{};               ///< name of the file without folders, for the document
-  std::string device_name{};        ///< empty: from the text, else the file's name
-  std::string series{};             ///< series of a curve; empty: from the text, else "global"
-  double bytes_per_size_unit{0.0};  ///< 0: from the header of the list
-  double ns_per_time_unit{0.0};     ///< 0: from the header of the list
-  bool in_cycles{false};            ///< true if the unit of time is a clock cycle
-  double clock_hertz{0.0};          ///< clock rate of the measured device; 0: from the text
+  std::string file{};         ///< name of the file without folders, stored in the document
+  std::string device_name{};  ///< empty: taken from the text, or else from the file's name
+  /// Series of a curve; empty: taken from the text, or else "global".
+  std::string series{};
+  double bytes_per_size_unit{0.0};  ///< bytes per unit of size; 0: given by the header of the list
+  double ns_per_time_unit{0.0};     ///< ns per unit of time; 0: given by the header of the list
+  bool in_cycles{false};            ///< true if latencies are in clock cycles
+  /// Clock rate of the measured device in Hz; 0: given by the text.
+  double clock_hertz{0.0};
 };
 
-/// Returns the runs of the devices in the text, marked as imported, without the findings of an
-/// analysis. Detects the format; docs/formats.md lists all formats. Throws RunFormatError with the
-/// line or the path, on one line without control characters, also for an option that the format
-/// does not use.
+/// Returns one run for each device in the text, marked as imported. The runs contain no findings of
+/// an analysis. The format is detected (docs/formats.md lists all formats). Throws RunFormatError
+/// for text that cannot be read, and for an option that the format does not use. The message is one
+/// line without control characters, with the line or the JSON path.
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints);
 
 }  // namespace clprobe
