@@ -10,9 +10,9 @@
 
 namespace clprobe {
 
-/// Quantities of a memory that more than one probe can measure. The last two are derived from a
-/// bandwidth level and from the latency that another probe measured: `implied_bytes_in_flight` by
-/// Little's law, and `latency_end`, the end of a latency level inside a bandwidth level.
+/// Quantities of a memory that more than one probe can measure. `implied_bytes_in_flight` is the
+/// product of a bandwidth and of the latency that another probe measured (Little's law).
+/// `latency_end` is the end of a latency level inside a bandwidth level.
 enum class Quantity { capacity, latency, bandwidth, implied_bytes_in_flight, latency_end };
 
 /// Declaration that a probe's findings of one name and series, at all levels, are a quantity of a

@@ -111,7 +111,8 @@ inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type ==
 inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
 inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
 /// Returns the size of the global memory cache that the driver reports; 0 without a report. Some
-/// drivers report the first cache level, others the last.
+/// drivers report the size of the first cache level, and other drivers that of the last cache
+/// level.
 Bytes reported_cache(const DeviceInfo& device);
 /// Returns true if `ticks_per_ns` is at least 98 % of the maximum core clock that the driver
 /// reports. Returns false for constant-rate clocks and for drivers that report no maximum.

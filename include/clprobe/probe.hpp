@@ -54,7 +54,7 @@ struct Known {
   friend bool operator==(const Known&, const Known&) = default;
 };
 
-/// Recorded kernel launch to replay, with the name that reports use for it.
+/// Recorded kernel launch to replay, and the name of the launch in reports.
 struct AskedLaunch {
   std::string label{};
   bundle::Bundle bundle{};
@@ -274,8 +274,8 @@ struct Probe {
   Preparer (*open)(Session&){nullptr};
   /// Returns the point's work as warp instructions for a simulated device. Pure, may be null.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Returns the kernel builds that a point needs. With a slow driver, the engine builds them while
-  /// it measures another point. Pure, may be null.
+  /// Returns the kernel builds that a point needs. With a slow driver, the engine makes these
+  /// builds while another point is measured. Pure, may be null.
   std::vector<KernelVariant> (*builds)(const DeviceInfo&, std::uint64_t seed,
                                        const Point&){nullptr};
   /// Returns the first impossible value of a stored point. `analyse` never receives a point with an

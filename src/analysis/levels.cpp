@@ -24,8 +24,8 @@ constexpr double spike_sigmas = 5.0;
 constexpr double min_spike = 0.05;
 
 // Limits for the rise of a curve above a level. Below `max_stay`, the point may still belong to the
-// level. Above `surely_left`, it surely does not. The limits hold for any latency of the next
-// level.
+// level. Above `surely_left`, the point surely belongs to another level. The limits hold for any
+// latency of the next level.
 constexpr double max_stay = 0.182;     // ln 1.2
 constexpr double surely_left = 0.223;  // ln 1.25
 constexpr double knee_span = 1.1;      // ln 3
@@ -50,8 +50,9 @@ double median_of_range(const LogCurve& curve, std::size_t first, std::size_t las
   return median(std::span(curve.y).subspan(first, last - first + 1));
 }
 
-/// Returns ln latency of a hit at the end of the plateau. For a slowly rising plateau, this is the
-/// height of its line at 75 % of its length, since the foot of the knee raises the end.
+/// Returns ln latency of a hit at the end of the plateau. For a slowly rising plateau, the result
+/// is the height of the plateau's line at 75 % of the plateau's length, since the foot of the knee
+/// raises the end of the line.
 double hit_height(const LogCurve& curve, const Segment& core) {
   if (core.kind == SegmentKind::flat) return median_of_range(curve, core.first, core.last);
   return core.y_first + 0.75 * (core.y_last - core.y_first);
@@ -138,8 +139,8 @@ CleanCurve clean(std::span<const CurvePoint> points, SlowRise slow) {
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
   const double min_height = std::max(min_spike, spike_sigmas * raw_sigma);
-  // Latencies on disturbed hosts scatter so much that a dip in the curve may be the true level.
-  // Only curves without slow rises are cleaned of dips.
+  // Dips are removed only from curves of times per byte. Latencies on disturbed hosts scatter so
+  // much that a dip may be the true level.
   result.curve = slow == SlowRise::no_level ? analysis::without_dips(raw, min_height) : raw;
   result.curve = analysis::without_spikes(result.curve, min_height);
   result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Two points of equal latency are a segment only if they are far apart: nearly an octave in size,
-// with a rise below `octave_rise` per octave.
+// Two points are a flat segment only if their sizes are nearly an octave apart, and their latencies
+// differ by at most `octave_rise` in y.
 constexpr double octave_rise = 0.03;
 constexpr double nearly_octave = 0.6;
 
@@ -406,7 +406,8 @@ bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, dou
 }
 
 /// Returns the steepest slope from plateau `a` to plateau `b`, by the lines through the segments,
-/// over at least a factor of 2 in size. Over smaller factors, noise would dominate the slope.
+/// over at least a factor of 2 in size. If neighbouring sizes are farther apart, the rise may be a
+/// step, so that its slope is that over a factor of 2.
 double steepest_between(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                         const Plateau& b) {
   constexpr double window = 0.68;

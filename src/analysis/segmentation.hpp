@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimal partitioning of a latency curve into flat and sloped segments, and the selection of the
-// The curve is analysed in logarithms, in which caches of all sizes have similar widths, and
-// relative noise has the same height everywhere.
+// segments that are levels. The curve is analysed in logarithms, in which caches of all sizes have
+// similar widths, and relative noise has the same height everywhere.
 #pragma once
 
 #include <cstddef>

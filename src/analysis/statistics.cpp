@@ -201,8 +201,8 @@ PooledMean pool_means(std::span<const double> values, std::span<const double> ha
   if (values.size() < 2 || values.size() != half_widths.size()) {
     throw std::invalid_argument("a mean of several runs needs at least two values with errors");
   }
-  // Limits of errors. Without them, a value of error 0 would get the whole weight, and an infinite
-  // error would give weight 0.
+  // Limits of errors. Without these limits, a value of error 0 would get the whole weight, and an
+  // infinite error would give weight 0.
   constexpr double min_error = 1e-9;
   constexpr double max_error = 1e9;
   std::vector<double> variances;

@@ -272,8 +272,8 @@ class Comparator {
   void add_run(std::size_t run) {
     for (const ComparedResult& result : baseline_.results) {
       const ComparedResult* const other = result_of(runs_[run], result.probe);
-      // Some devices have no core clock, and users cannot request the clock section as they can a
-      // probe.
+      // Some devices have no core clock. Unlike a probe, the clock section cannot be requested, so
+      // that its absence is not reported.
       if (other == nullptr && result.probe == clock_section) continue;
       if (other != nullptr && !is_same_method(result, *other)) {
         made_.unmatched.push_back(

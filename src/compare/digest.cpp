@@ -82,7 +82,8 @@ double calibration_share(const DeviceInfo& device) {
   return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
 }
 
-/// Returns the core clock; nothing if accesses were not timed by it.
+/// Returns the core clock; nothing if another timer measured the accesses, or if the clock does not
+/// count core cycles.
 std::optional<CoreClock> core_clock(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   const bool is_core = device.timer == Timer::clock && clock.rate == ClockRate::core_cycles;

@@ -231,8 +231,8 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     if (runs[run].interrupted) gaps.push_back({run, "", "", "the run was interrupted"});
     Headlines headlines;
     for (const ComparedResult& result : baseline.results) {
-      // Some devices have no core clock, and users cannot request the clock section as they can a
-      // probe.
+      // Some devices have no core clock. Unlike a probe, the clock section cannot be requested, so
+      // that its absence is not a gap.
       if (result.probe == clock_section) continue;
       const std::vector<MissingPart> found = find_gaps(comparison, runs, run, result, headlines);
       gaps.insert(gaps.end(), found.begin(), found.end());

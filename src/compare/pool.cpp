@@ -175,7 +175,7 @@ std::string lack_of(const ComparedResult& typical, const ComparedResult* result)
   if (result == nullptr) return "not measured";
   if (result->status != Status::ok) return result->reason;
   std::vector<Cut> cuts = find_cuts(typical, *result, true);
-  // The typical run may also be the less complete one.
+  // The typical run may be less complete than this run.
   if (cuts.empty()) cuts = find_cuts(*result, typical, true);
   return cuts.empty() ? "" : fmt::format("{}: {}", cuts.front().series, cuts.front().reason);
 }

@@ -63,8 +63,8 @@ struct Layout {
   }
 };
 
-/// Returns the layout that column names describe; nothing if no name has a meaning. `values` is
-/// empty without a column of latencies. `size_at` is beyond the columns without a column of sizes.
+/// Returns the layout that column names describe; nothing if no name is known. Without a column of
+/// latencies, `values` is empty. Without a column of sizes, `size_at` is the number of columns.
 std::optional<Layout> layout_of(const std::vector<std::string>& names);
 
 /// Returns true for the name of a column that contains neither sizes nor latencies, such as a rate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of mt4g. The object "memory" contains an object with results for each cache and memory.
 // Results that the probes `latency` and `bandwidth` also measure become findings of these probes,
-// so that a run of clprobe can be compared with them. Other results are findings of "mt4g".
+// so that a run of clprobe can be compared with mt4g's results. Other results are findings of
+// "mt4g".
 #include <fmt/format.h>
 
 #include <array>

@@ -2,14 +2,14 @@
 // Benchmarks that print one row per working set, with an example of each output.
 //
 // RRZE's gpu-benches (kB are KiB, GB are 10^9 bytes):
-// gpu-latency: loads, MHz, KiB, ms, cycles; later versions append the median and two bounds
+//   gpu-latency: loads, MHz, KiB, ms, cycles; later versions append the median and two bounds
 //     1000000  2490        1     14.5    36.0
-//   gpu-cache, and gpu-l2-cache with the part that a block reads before the working set
+//   gpu-cache; gpu-l2-cache also prints the share of a work-group, before the working set
 //          64 kB         5ms       0.2%   13873.4 GB/s         0 GB/s ...
 //         512 kB      1536 kB      4ms       1.0%   13526.6 GB/s ...
 //   cuda-memcpy, from pinned memory to each device
 //     Device: 0          128kB     0.03ms    4.02GB/s   115.61%
-// lat_mem_rd of lmbench, by itself or in a file of all of its results (MiB and ns):
+// lat_mem_rd of lmbench, by itself or in a file of all lmbench results (MiB and ns):
 //     "stride=64
 //     0.00049 1.360
 // Chips and Cheese's MemoryLatency (of a CPU) and GpuMemLatency (by OpenCL), in KiB and ns:

@@ -62,7 +62,8 @@ bool is_rule(std::string_view line) {
   return line.find_first_not_of("|:-=+_* \t") == std::string_view::npos;
 }
 
-/// Returns true if the line may be a row: it begins with a number, or two of its words do.
+/// Returns true if the line may be a row: it begins with a number, or two of its words begin with a
+/// number.
 bool is_like_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of("|\" \t");
   if (first == std::string_view::npos || line.front() == '#') return false;

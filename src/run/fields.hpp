@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a run document. tools/schema writes their description.
+// The keys of a run document. The JSON schema in tools/schema describes the keys.
 #pragma once
 
 #include <cstdint>

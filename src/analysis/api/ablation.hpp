@@ -9,6 +9,8 @@
 // Some factors can only be removed after another factor. For example, loads access the second cache
 // only once they no longer access main memory. Only orders that respect this rule count, and sets
 // of factors that occur in no such order need no build. All functions are pure.
+//
+// Sources: Shapley, A value for n-person games, 1953; Faigle, Kern, The Shapley value for
 // cooperative games under precedence constraints, 1992; Fields, Bodik, Hill, Newburn, Using
 // interaction costs for microarchitectural bottleneck analysis, MICRO 2003.
 #pragma once

@@ -82,8 +82,9 @@ enum class StepKind { cache, cache_or_far, translation, unknown };
 ///
 /// `step_bytes` is the position of the rise in the first curve; `before` and `after` are the
 /// latencies of the first curve around the rise. The second curve needs at least 2 points from 1/4
-/// to 1/1.4 of `step_bytes`, and 2 from 1.4 to 4 times `step_bytes`. Its latencies have the same
-/// unit, and its `working_set_bytes` is the range of addresses in bytes.
+/// to 1/1.4 of `step_bytes`, and 2 from 1.4 to 4 times `step_bytes`. The latencies of the second
+/// curve have the same unit as `before`. Its `working_set_bytes` is the range of addresses in
+/// bytes.
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
 

@@ -139,7 +139,7 @@ using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
 /// Levels with equal names correspond; levels with different names never do. Among levels without
 /// names, the first levels correspond, and so do the memory levels, whatever their times. Levels
 /// between the first level and memory are matched in order by their times. If both results have
-/// equally many such levels, they are matched one to one.
+/// equally many such levels, the levels are matched one to one.
 LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
                         bool is_same_device);
 
@@ -174,8 +174,7 @@ struct Judgement {
 
 /// Judges the change from `baseline` to `other`. `threshold` is a share of the value. The verdict
 /// is a change if the whole 95 % interval of the change is beyond the threshold. Otherwise the
-/// verdict is `unclear` if the farther end of the interval is beyond `coarse_change`, and `same` if
-/// it is not.
+/// verdict is `same`, or `unclear` if the farther end of the interval is beyond `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
 
 /// Returns true if the finding is a size that lies between two measured sizes.

@@ -40,9 +40,9 @@ double max_disturbance(std::span<const Disturbance> disturbances);
 /// times; 0 without such references.
 double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
 
-/// Returns the disturbance of a time that depends on all compute units. It is the root mean square
-/// of the disturbances of all rates, since the rate that matches the time is unknown. Without a
-/// reference of a rate, it is the largest disturbance.
+/// Returns the disturbance of a time that depends on all compute units. The result is the root mean
+/// square of the disturbances of all rates, since the rate that matches the time is unknown.
+/// Without a reference of a rate, the result is the largest disturbance.
 double typical_disturbance(std::span<const Disturbance> disturbances);
 
 /// Returns the finding with its interval widened by a disturbance in quadrature, as reports show
@@ -79,8 +79,8 @@ inline constexpr std::string_view others_warning = "cores_shared";
 /// lines.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
 
-/// Sets the run's disturbances according to its reference points, and replaces two warnings. One is
-/// about references that changed by more than 5 %. The other is about other processes that used
+/// Sets the run's disturbances according to its reference points, and replaces two warnings. The
+/// warnings are about references that changed by more than 5 %, and about other processes that used
 /// more than a tenth of the CPU time.
 void tell_disturbance(Run& run);
 

@@ -24,7 +24,7 @@ struct PairBlock {
   [[nodiscard]] double log_ratio() const;
 };
 
-/// Result of visiting one point on the baseline and one on the other device.
+/// Result of one visit of a point on the baseline device and of a point on the other device.
 struct VisitRatio {
   double baseline{0.0};   ///< logarithm of the baseline's time
   double log_ratio{0.0};  ///< logarithm of the other time divided by the baseline's time

@@ -103,8 +103,8 @@ class Session {
   /// Duration of the longest build so far.
   [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
 
-  /// Start of the first launch; nothing before it. Until the first launch, the device may run at a
-  /// low clock.
+  /// Start of the first launch; nothing before the first launch. Until the first launch, the device
+  /// may run at a low clock.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
     return first_launch_;
   }
@@ -145,7 +145,7 @@ class Session {
 };
 
 /// Value of the kernel argument `never` in cl/clock.clh. No chain value and no offset is equal to
-/// it.
+/// this value.
 inline constexpr cl_ulong never = ~cl_ulong{0};
 
 /// Returns the clocks that the device's compiler and platform support, best first.
@@ -158,8 +158,8 @@ std::vector<ClockKind> candidate_clocks(Session& session);
 void try_clock(Session& session, ClockKind kind);
 
 /// Warms up the device, and calibrates ticks against time by regression. The warm-up runs chains
-/// until the times of three consecutive chains agree within 1 %. On a GPU it lasts at least 0.3 s,
-/// or until the GPU reaches its full clock, since idle GPUs run at low clocks.
+/// until the times of three consecutive chains agree within 1 %. On a GPU, the warm-up lasts at
+/// least 0.3 s, or until the GPU reaches its full clock, since idle GPUs run at low clocks.
 void warm_up_and_calibrate(Session& session);
 
 /// Returns the problem of the device's event times; empty if event times are reliable. From a chain

@@ -227,7 +227,7 @@ std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& m
 /// points are fastest. If two devices have no such point in common, the pair consists of one point
 /// of each device.
 ///
-/// A null finding means that a run lacks the finding. If both runs are of the same device, its
+/// A null finding means that a run lacks the finding. If both runs are of the same device, the
 /// pairs are the points that determine the finding of the other run. For two devices, the result is
 /// then empty.
 std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of_baseline,

@@ -20,8 +20,7 @@ namespace clprobe {
 class ChildProcess;
 class DriverFolder;
 
-/// Environment variables of child processes. They are added to the inherited variables or replace
-/// them.
+/// Environment variables of child processes, which extend or replace the inherited variables.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// The devices of this machine, and the drivers that were left out.
@@ -42,8 +41,8 @@ struct DeviceList {
   /// Folder of the working drivers, if any driver is left out. WorkerSettings must use the same
   /// folder, since device indexes depend on the drivers.
   std::shared_ptr<const DriverFolder> drivers{};
-  /// Child process that listed the devices. Its drivers are loaded, so that it can also open the
-  /// first device.
+  /// Child process that listed the devices. The child has already loaded the drivers, so that the
+  /// child can also open the first device.
   std::shared_ptr<ChildProcess> child{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of a device, exactly as the driver reports them. Their meaning differs between vendors
-// (docs/method.md), so that they correct no measurement.
+// Attributes of a device, exactly as the driver reports them. The meaning of an attribute differs
+// between vendors (docs/method.md), so that no measurement is corrected by attributes.
 #include <fmt/format.h>
 
 #include <algorithm>

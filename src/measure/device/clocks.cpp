@@ -393,8 +393,8 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   if (info.platform.starts_with("Intel(R) OpenCL") && is_gpu(info)) {
     kinds.push_back(ClockKind::intel);
   }
-  // The cycle-counter builtin is used only on native CPUs. On SPIR, it makes some drivers end the
-  // process.
+  // The cycle-counter builtin is used only on native CPUs. On SPIR, the builtin makes some drivers
+  // end the process.
   if (info.isa == "x86" || info.isa == "aarch64" || info.isa == "riscv") {
     kinds.push_back(ClockKind::cpu);
   }

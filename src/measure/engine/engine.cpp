@@ -296,7 +296,7 @@ void Engine::State::visit_reference(const Visit& visit) {
   schedule_.record(visit, outcome, now());
 }
 
-/// Measures a reference. Returns whether it can be visited again.
+/// Measures a reference. Returns whether the reference can be visited again.
 bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& reference,
                                       Outcome& outcome) {
   const DeviceInfo& device = measured.device();

@@ -35,8 +35,8 @@ std::string first_line(std::string_view text) {
                       enough_columns);
 }
 
-/// Adds the variables with which both OpenCL loaders load only the drivers of the folder `vendors`.
-/// Adds none if `vendors` is empty.
+/// Adds the variables with which the OpenCL loaders (ocl-icd and Khronos's) load only the drivers
+/// of the folder `vendors`. Adds none if `vendors` is empty.
 std::vector<std::pair<std::string, std::string>> with_vendors(
     std::vector<std::pair<std::string, std::string>> changes, const std::string& vendors) {
   if (vendors.empty()) return changes;

@@ -35,8 +35,8 @@ struct LoaderVariables {
 /// the folder). Sources: libOpenCL(7); loader/linux/icd_linux.c of KhronosGroup/OpenCL-ICD-Loader.
 std::vector<Driver> registered_drivers(const LoaderVariables& variables);
 
-/// Temporary folder with ICD files of some drivers. Both loaders accept it as OCL_ICD_VENDORS. The
-/// destructor removes the folder.
+/// Temporary folder with ICD files of some drivers. ocl-icd and Khronos's loader accept the folder
+/// as OCL_ICD_VENDORS. The destructor removes the folder.
 class DriverFolder {
  public:
   /// Writes the ICD files. Throws DeviceError or std::system_error if no temporary folder can be
