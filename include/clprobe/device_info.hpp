@@ -92,7 +92,7 @@ struct DeviceInfo {
   Bytes local_memory{};
   Bytes constant_buffer{};
   Bytes cache_line{};                   ///< as the driver reports it; may be 0
-  std::int64_t image_buffer_pixels{0};  ///< 0 when the device has no images
+  std::int64_t image_buffer_pixels{0};  ///< 0 if the device has no images
   /// True if a test found that pointers stored by a kernel stay valid in later kernels.
   bool pointers_stay_valid{false};
 

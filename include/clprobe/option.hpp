@@ -50,7 +50,7 @@ struct Numbers {
 struct Count {
   bool power_of_two{false};
 };
-/// One of `words`.
+/// One word of `words`.
 struct Choice {
   std::span<const std::string_view> words{};
 };
@@ -66,8 +66,8 @@ using ValueSpec =
 
 /// One option of a probe. Every option takes a value.
 struct Option {
-  std::string_view name{};        ///< without the dashes
-  std::string_view value_name{};  ///< "LIST"
+  std::string_view name{};        ///< name of the option without the dashes
+  std::string_view value_name{};  ///< name of the value in the help: "LIST"
   std::string_view summary{};     ///< text for --help: no capital, no full stop
   std::string_view details{};     ///< text for the man page: sentences, `code` in backquotes
   ValueSpec value{};

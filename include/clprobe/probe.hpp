@@ -31,11 +31,11 @@
 
 namespace clprobe {
 
-class Session;         // device.hpp; only `open` uses it
-struct SimulatedWork;  // simulated.hpp
+class Session;         // declared in device.hpp; only Probe::open uses it
+struct SimulatedWork;  // declared in simulated.hpp
 namespace simulator {
-struct Machine;    // machine.hpp
-struct TraceFile;  // simulator.hpp
+struct Machine;    // declared in machine.hpp
+struct TraceFile;  // declared in simulator.hpp
 }  // namespace simulator
 
 /// A cache of global memory.

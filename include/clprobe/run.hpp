@@ -132,9 +132,9 @@ inline constexpr std::string_view follow_up = "follow_up";
 /// One measured combination of parameters. The parameters identify the point. The facts are other
 /// properties, from the plan or from the measurement.
 struct Point {
-  std::string series{};     ///< "global", "constant-argument", ...
-  Parameters parameters{};  ///< "working_set_bytes", "step_bytes", ...
-  Parameters facts{};       ///< "huge_page_percent", "buffer_bytes", ...
+  std::string series{};     ///< series of the point: "global", "constant-argument", ...
+  Parameters parameters{};  ///< for example "working_set_bytes" and "step_bytes"
+  Parameters facts{};       ///< for example "huge_page_percent" and "buffer_bytes"
   std::vector<Sample> samples{};
   std::string failure{};  ///< reason why the measurement failed; empty for success
 
@@ -143,7 +143,7 @@ struct Point {
 
 /// One conclusion. A finding without a value gives the reason in `reason`.
 struct Finding {
-  std::string name{};          ///< "latency", "capacity", "step"
+  std::string name{};          ///< kind of the finding: "latency", "capacity", "step"
   std::string series{};        ///< series that the finding describes
   std::optional<int> level{};  ///< number of the level, from 1, fastest first
   std::optional<double> value{};
@@ -175,11 +175,11 @@ enum class CardMemory { other, global, local };
 /// A level of a memory hierarchy on a device's card. A field of type Finding is unknown if the
 /// finding has no value or no unit.
 struct CardLevel {
-  std::string name{};  ///< "global 2"
+  std::string name{};  ///< name of the level: "global 2"
   Finding latency{};
   Finding cycles{};
   Finding capacity{};
-  std::string what{};  ///< "cache, or its near half", "memory"
+  std::string what{};  ///< kind of the level: "cache, or its near half", "memory"
   /// Shorter form of `what` for narrow cards: "cache or half"; may be empty.
   std::string short_what{};
   CardMemory memory{CardMemory::other};
@@ -197,7 +197,7 @@ struct CardPlateau {
   double to{0.0};
   /// True if the plateau may continue beyond `to`, the largest measured working set.
   bool is_open{false};
-  std::string text{};  ///< "9.11 TB/s"
+  std::string text{};  ///< the value as text: "9.11 TB/s"
 };
 
 /// A column of the card's table of levels: another probe's values for the working sets of the
@@ -223,7 +223,7 @@ struct CardMark {
   double from{0.0};
   double to{0.0};
   bool is_open{false};  ///< true if the curve ends at `to` although the range continues
-  std::string text{};   ///< "global 1"
+  std::string text{};   ///< label of the range: "global 1"
 };
 
 /// A point of a plot, at an x position that its parameters do not give.
@@ -239,13 +239,13 @@ struct CardTrend {
   std::string series{};
   double slope{0.0};
   double offset{0.0};
-  std::string text{};  ///< "1.05 w l k + 338"
+  std::string text{};  ///< label of the line: "1.05 w l k + 338"
 };
 
 /// An additional chart: the times of `series`, or of `points`. The x axis is a parameter, or the
 /// bandwidth of another series at the same value of that parameter.
 struct CardPlot {
-  std::string title{};                ///< "latency beside streams"
+  std::string title{};                ///< title of the chart: "latency beside streams"
   std::vector<std::string> series{};  ///< series whose times are drawn
   std::string by{};                   ///< parameter or fact of the points
   std::string across_title{};         ///< title of the x axis: "bandwidth of the streams"
@@ -291,7 +291,7 @@ struct Warning {
 
 /// Time of a reference point at one moment during the run.
 struct Moment {
-  double at_seconds{0.0};  ///< time since the run began
+  double at_seconds{0.0};  ///< time since the start of the run
   double ns{0.0};          ///< time of one access, or of one byte if the reference measures a rate
 
   friend bool operator==(const Moment&, const Moment&) = default;
@@ -326,7 +326,7 @@ struct View {
   ViewKind kind{ViewKind::curve};
   std::string x{};                  ///< parameter on the horizontal axis: "working_set_bytes"
   std::string y{};                  ///< parameter on the vertical axis of a heat map
-  std::string value_title{};        ///< "time of an access", "bandwidth"
+  std::string value_title{};        ///< title of the values: "time of an access", "bandwidth"
   Scale scale{Scale::logarithmic};  ///< scale of both axes
   std::string beside{};             ///< fact of the points, drawn on a second axis
 

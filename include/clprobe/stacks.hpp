@@ -66,7 +66,7 @@ inline constexpr std::string_view stack_remainder = "unattributed";
 inline constexpr std::string_view stack_not_resolved = "not resolved";
 
 struct StackPart {
-  std::string label{};  ///< "memory data: L2"
+  std::string label{};  ///< category and sub-class of the cause: "memory data: L2"
   double share{0.0};    ///< share of the bar's time; negative if removing the cause costs time
   std::optional<double> low{};
   std::optional<double> high{};

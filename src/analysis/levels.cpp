@@ -127,7 +127,7 @@ Level to_level(const LogCurve& curve, const Plateau& plateau) {
   return level;
 }
 
-/// The curve without its spikes, and its noise.
+/// A latency curve without spikes, and the noise of this curve.
 struct CleanCurve {
   LogCurve curve{};
   double sigma{0.0};

@@ -124,7 +124,7 @@ std::string reason_of(const ComparedResult& result, std::string_view series) {
 
 /// Returns why a curve is less complete than the curve of the baseline; empty if it is complete.
 std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bool is_same_device) {
-  constexpr double near = 1.5;  // refined sizes vary between runs
+  constexpr double near = 1.5;  // tolerance, since refined sizes vary between runs
   const double before = largest_size(baseline);
   const double now = largest_size(other);
   if (is_same_device && before > near * now) {

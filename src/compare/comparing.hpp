@@ -72,7 +72,7 @@ struct Position {
   /// Distance from `value` to the lower end of the 95 % interval, including all known errors.
   double below{0.0};
   double above{0.0};         ///< distance to the upper end; `below` and `above` may be infinite
-  bool has_interval{false};  ///< true if the finding has its own interval
+  bool has_interval{false};  ///< true if the finding itself has an interval
   std::size_t degrees{normal_degrees};
 };
 
@@ -83,7 +83,7 @@ Position locate(const ComparedFinding& compared);
 /// Difference of two findings on the axis of comparisons.
 struct Difference {
   double change{0.0};
-  Interval interval{};  ///< 95 %
+  Interval interval{};  ///< 95 % interval of the change
   std::size_t degrees{normal_degrees};
 
   /// Returns the distance from 0 to the farther end of the interval: the largest change that the

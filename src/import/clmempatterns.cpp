@@ -75,8 +75,8 @@ void describe(Point& point, std::int64_t stride, const Settings& settings) {
   if (settings.work_group > 0) point.parameters.set("work_group", settings.work_group);
 }
 
-/// Returns the point in a line such as "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time
-/// 0.807029 msecs)".
+/// Returns the point in a line such as
+/// "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)".
 Point stride_point(const Lines& at, const Settings& settings) {
   const auto numbers = numbers_in(at.line(), "Stride magnitude #: Bandwidth # GB/sec*");
   constexpr double max_magnitude = 48.0;  // a grid of 2^48 work-items

@@ -28,7 +28,7 @@
 namespace clprobe::import::rows {
 namespace {
 
-// gpu-latency
+// Rows of gpu-latency.
 
 constexpr double hertz_per_mhz = 1e6;
 
@@ -44,7 +44,7 @@ std::optional<LatencyRow> latency_row(std::string_view line) {
   const auto row = old_form ? old_form : numbers_in(line, "# # # # # # # #");
   if (!row || std::ranges::min(*row) <= 0.0) return std::nullopt;
   const std::vector<double>& all = *row;
-  constexpr double tolerance = 0.1;  // times have one decimal and are at least 5.7 ms
+  constexpr double tolerance = 0.1;  // relative; times have one decimal and are at least 5.7 ms
   const double cycles = all[3] * 1e-3 / all[0] * all[1] * hertz_per_mhz;
   return LatencyRow{.mhz = all[1],
                     .kibibytes = all[2],
@@ -84,7 +84,7 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
   return {std::move(run)};
 }
 
-// gpu-cache, gpu-l2-cache and cuda-memcpy
+// Rows of gpu-cache, gpu-l2-cache and cuda-memcpy.
 
 /// A tool that prints rows of a size and a rate. A row may begin with a device index.
 struct RateTool {
@@ -260,7 +260,7 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
   return runs;
 }
 
-// Chips and Cheese
+// Rows of Chips and Cheese's tools.
 
 struct Heading {
   std::string_view start;

@@ -55,7 +55,7 @@ struct Cost {
 
 struct Ablation {
   Cost none{};  ///< T(none): the unmodified kernel
-  Cost all{};   ///< T(all): the unattributed remainder, which no factor accounts for
+  Cost all{};   ///< T(all): the kernel without all factors; no factor explains this remainder
   /// Shapley value of each factor. The sum of all values is none.ns - all.ns.
   std::vector<Cost> factors{};
   /// Interaction cost of each pair of factors, cost(ij) - cost(i) - cost(j). Factors that i or j

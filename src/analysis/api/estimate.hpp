@@ -42,7 +42,7 @@ struct Level {
   /// 95 % interval, widened to include the median of the smaller and of the larger half of the
   /// sizes.
   Interval latency_interval{};
-  Interval spread{};  ///< 5 % and 95 % quantile of the points
+  Interval spread{};  ///< from the 5 % to the 95 % quantile of the latencies
   /// Absent for the last level, unless the curve rises after that level. In that case, the next
   /// level was not reached, and `high` and `bytes` depend on the latency of the last point.
   std::optional<Capacity> capacity{};

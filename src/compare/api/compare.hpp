@@ -26,7 +26,7 @@ std::string_view to_word(Verdict verdict);
 /// Calibrated rate of the core clock in a run, in cycles per second.
 struct CoreClock {
   double hertz{0.0};
-  double low{0.0};  ///< 95 % interval of the calibration
+  double low{0.0};  ///< lower end of the 95 % interval of the calibration
   double high{0.0};
 };
 
@@ -61,7 +61,7 @@ struct ComparedFinding {
 
 /// A point of a curve: its varying parameters as text, and its value in the unit of the curve.
 struct ComparedPoint {
-  std::string key{};  ///< "working_set_bytes 1024"
+  std::string key{};  ///< parameters as text: "working_set_bytes 1024"
   double value{0.0};
   double size{0.0};  ///< value of the varying parameter, if only one number varies; otherwise 0
 };
@@ -129,7 +129,7 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 /// Map from the level numbers of a run to those of the baseline. Levels without a counterpart are
 /// absent.
 using LevelMap = std::map<int, int>;
-using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
+using LevelMaps = std::map<std::string_view, LevelMap>;  ///< level maps by series
 
 /// Returns the corresponding levels of two results of one probe.
 ///
@@ -205,7 +205,7 @@ struct ComparedCell {
 struct ComparedRow {
   std::string probe{};
   const ComparedFinding* baseline{nullptr};
-  std::vector<ComparedCell> cells{};  ///< by run
+  std::vector<ComparedCell> cells{};  ///< one cell per run
 };
 
 /// Reasons of an `Unmatched` finding for which no further explanation is known.
@@ -271,7 +271,7 @@ struct Comparison {
   std::vector<ComparedRow> rows{};
   std::vector<CurveSummary> curves{};
   std::vector<Unmatched> unmatched{};
-  std::vector<VerdictCounts> counts{};  ///< by run; all 0 for the baseline
+  std::vector<VerdictCounts> counts{};  ///< counts of each run; all 0 for the baseline
   /// Findings that exist only in the comparison, such as a number of levels.
   std::vector<std::shared_ptr<const ComparedFinding>> made{};
 };
@@ -290,8 +290,8 @@ VerdictCounts total_counts(const Comparison& comparison);
 /// A part of the baseline's measurements that a run cannot confirm, and the reason why not.
 struct MissingPart {
   std::size_t run{0};
-  std::string probe{};   ///< empty: the whole run
-  std::string series{};  ///< empty: the whole probe
+  std::string probe{};   ///< probe of the gap; empty: the whole run
+  std::string series{};  ///< series of the gap; empty: the whole probe
   std::string reason{};
 };
 

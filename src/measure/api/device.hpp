@@ -68,7 +68,7 @@ std::string first_error_line(const std::string& log);
 /// Returns true for error codes that report a lack of memory or of other resources.
 bool is_refusal(cl_int code);
 
-/// Times of one launch.
+/// Times of one launch in ns, by its event (absent if invalid) and by the host's clock.
 struct LaunchTimes {
   std::optional<std::uint64_t> event_ns{};
   std::uint64_t host_ns{0};

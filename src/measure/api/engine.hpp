@@ -248,10 +248,11 @@ struct PairBudget {
   Budget visit{.min_visits = 1, .samples_per_visit = 2};
 };
 
-/// Result of a visit of a pair.
+/// Result of one visit of a pair of points.
 struct PairVisit {
-  std::vector<PairBlock> blocks{};               ///< logarithms of times in ns
-  std::array<std::vector<Sample>, 2> samples{};  ///< all samples of each device
+  std::vector<PairBlock> blocks{};  ///< logarithms of times in ns
+  /// Samples of the baseline and of the other device.
+  std::array<std::vector<Sample>, 2> samples{};
 };
 
 /// DeviceError of one device of a pair. `side()` is 0 for the baseline and 1 for the other device.

@@ -56,7 +56,8 @@ struct WorkerSettings {
   /// Called with the name of each request to the driver, such as "open", "try-clock", "prepare" or
   /// "sample".
   std::function<void(std::string_view)> asking{};
-  std::shared_ptr<const DriverFolder> drivers{};  ///< drivers of a DeviceList; null: all drivers
+  /// Folder of the drivers to load, from a DeviceList; null: all drivers.
+  std::shared_ptr<const DriverFolder> drivers{};
   Environment environment{};
 };
 

@@ -18,7 +18,7 @@
 namespace clprobe {
 namespace {
 
-constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/ticks.cl
+constexpr std::uint32_t links_per_iteration = 64;  // number of links in LINK_64 of cl/ticks.cl
 // Maximum length of a chain. llvmpipe silently ends all loops of a launch after 65,535 iterations.
 constexpr std::uint32_t longest_chain = 60000;
 

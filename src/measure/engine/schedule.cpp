@@ -458,8 +458,9 @@ void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
 /// large working set may take longer than measuring sixteen points.
 bool Schedule::is_due(const Due& due, Time now) const {
   constexpr Seconds negligible{0.002};
-  constexpr double part = 20.0;          // divisor: each reference may take 1/20 of the time
-  constexpr double part_of_run = 100.0;  // divisor in a run of other probes
+  // Divisor: a reference may take 1/20 of the time since its plan.
+  constexpr double part = 20.0;
+  constexpr double part_of_run = 100.0;  // divisor for probes of which only references are visited
   const ProbeState& state = states_[due.probe];
   const ReferenceState& reference = state.references[due.reference];
   if (reference.has_failed || now - reference.last < due.at_least) return false;
