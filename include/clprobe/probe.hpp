@@ -296,8 +296,8 @@ struct Probe {
 /// Name of the option that selects series, for probes with more than one series.
 inline constexpr std::string_view series_option = "series";
 
-/// Copies the probe's declarations (unit, view, role and direction of each finding) into a result,
-/// so that readers of the document do not need the probe.
+/// Copies the probe's declarations into a result: unit, view, and the role and direction of each
+/// finding. Readers of the document then do not need the probe.
 void declare(const Probe& probe, ProbeResult& result);
 
 /// Replaces the findings and warnings of the analysis with new results of `analyse`. Findings and

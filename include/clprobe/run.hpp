@@ -160,9 +160,8 @@ struct Finding {
   /// changes are judged as a share of this finding's value, which must not be 0.
   std::string part_of{};
   bool holds_scatter{false};  ///< true if the interval includes the variation between visits
-  /// Half-width of the 95 % interval that accounts for disturbances during the run, as the
-  /// logarithm of a ratio; a difference if the finding is a share. [low, high] includes this
-  /// half-width.
+  /// Half-width of the 95 % interval for disturbances during the run, which [low, high] includes.
+  /// It is the logarithm of a ratio, or a difference if the finding is a share.
   double disturbance{0.0};
 
   friend bool operator==(const Finding&, const Finding&) = default;

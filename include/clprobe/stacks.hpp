@@ -9,9 +9,9 @@
 // The shares of a bar add up to 1 within a view. A share of 0 is omitted, and an unknown share is a
 // finding without a value. Shares of two runs match if their series, methods and labels are equal.
 //
-// Other findings of a bar are also distinguished by label: the effect of removing two causes
-// together ("interaction"), the noise that the kernel absorbs ("absorbed"), and the largest cause
-// as a share of all savings ("first_cause"). This file defines all such names.
+// Labels also distinguish other findings of a bar. "interaction" is the effect of removing two
+// causes together. "absorbed" is the noise that the kernel absorbs. "first_cause" is the largest
+// cause as a share of all savings. This file defines all such names.
 #pragma once
 
 #include <optional>

@@ -138,10 +138,10 @@ double second_least(std::vector<double> times) {
 }
 
 /// Returns half the width of the 95 % interval for the best visit of another run, as a logarithm;
-/// nothing for a single visit. The half-width is the smallest of three distances from this run's
-/// best visit: six times that of the second best visit, twice that of the third, and that of the
-/// fourth. The second best visit alone is not enough, since a host may be busy in all visits except
-/// a few.
+/// nothing for a single visit. The half-width is derived from the distances of other visits from
+/// this run's best visit. It is six times the distance of the second best visit, twice that of the
+/// third, or that of the fourth, whichever is smallest. The second best visit alone is not enough,
+/// since a host may be busy in all visits except a few.
 std::optional<double> half_width_of_best(const Point& point, const DeviceInfo& device) {
   constexpr std::array factors{6.0, 2.0, 1.0};
   std::vector<double> best;

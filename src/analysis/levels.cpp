@@ -51,8 +51,8 @@ double median_of_range(const LogCurve& curve, std::size_t first, std::size_t las
 }
 
 /// Returns ln latency of a hit at the end of the plateau. For a slowly rising plateau, the result
-/// is the height of the plateau's line at 75 % of the plateau's length, since the foot of the knee
-/// raises the end of the line.
+/// is the height of the plateau's line at 75 % of its length. The foot of the knee raises the end
+/// of the line.
 double hit_height(const LogCurve& curve, const Segment& core) {
   if (core.kind == SegmentKind::flat) return median_of_range(curve, core.first, core.last);
   return core.y_first + 0.75 * (core.y_last - core.y_first);

@@ -383,8 +383,8 @@ Side side_of(const LogCurve& curve, const Segment& whole, double sigma) {
 }
 
 /// Returns true if `a` and `b` are separated by a slow step, as between an AMD GPU's cache and its
-/// memory, instead of creep. Both plateaus must be flat over a factor of 2.7 in size, and the curve
-/// between them must surely be steeper by a factor of 4.
+/// memory, instead of creep. Both plateaus must be flat over a factor of 2.7 in size. The curve
+/// between the plateaus must surely be steeper by a factor of 4.
 bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
   constexpr double min_span_of_side = 1.0;
   constexpr double min_contrast = 4.0;
@@ -433,8 +433,8 @@ double steepest_between(const LogCurve& curve, std::span<const Segment> segments
 /// Returns true if a cache ends after plateau `a`: the plateau is flat over a factor of 2.7 in
 /// size, or a knee follows. A gentle slope is not a knee. If each compute unit has a private cache
 /// in addition to a shared cache, a part of every larger working set still hits the private cache.
-/// On an H200, read bandwidth falls from 15 to 9.1 TB/s between 480 KiB and 8 MiB with slopes from
-/// 0.1 to 0.3; the slope at the end of the L2 is at least 0.54.
+/// On an H200, read bandwidth falls from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with slopes from
+/// 0.1 to 0.3. The slope at the end of its L2 is at least 0.54.
 bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                  const Plateau& b) {
   constexpr double min_knee = 0.4;

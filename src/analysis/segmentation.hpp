@@ -23,8 +23,8 @@ struct LogCurve {
 /// sizes, it keeps the smallest latency, since noise only increases latencies.
 LogCurve to_log_curve(std::span<const CurvePoint> curve);
 
-/// Returns the standard deviation of the noise in y, estimated from the distance of each point to
-/// the line through its two neighbours; 0 for fewer than 3 points.
+/// Returns the standard deviation of the noise in y; 0 for fewer than 3 points. The estimate uses
+/// the distance of each point to the line through its two neighbours.
 double noise_of(const LogCurve& curve);
 
 /// Removes spikes of one or two points that are more than `min_height` above the curve on both
@@ -32,7 +32,7 @@ double noise_of(const LogCurve& curve);
 LogCurve without_spikes(const LogCurve& curve, double min_height);
 
 /// Removes single points that are more than `min_height` below the two points before and the two
-/// points after, since a larger working set cannot be faster. Keeps the first point.
+/// points after. A larger working set cannot be faster. Keeps the first point.
 LogCurve without_dips(const LogCurve& curve, double min_height);
 
 /// Returns the closest curve that never falls (isotonic regression, pool adjacent violators). A

@@ -25,8 +25,8 @@ std::vector<double> sorted_and_checked(std::span<const double> values) {
   return sorted;
 }
 
-/// Returns how many of the smallest values, and as many of the largest, lie outside the 95 %
-/// interval of the median; 0 for fewer than six values.
+/// Returns the number of values below the 95 % interval of the median, which equals the number
+/// above it. Returns 0 for fewer than six values.
 std::size_t outside_median(std::size_t count) {
   constexpr double tail = 0.025;
   // Above this number, a normal distribution approximates the binomial distribution.

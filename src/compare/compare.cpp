@@ -40,8 +40,8 @@ struct LevelSets {
 // been divided into different levels.
 constexpr double min_factor = 1.25;
 
-/// Returns true if the run `without` the level measured the sizes of the level, and all times at
-/// these sizes differ from the run `with` the level.
+/// Returns true if the run `without` the level measured the sizes of the level, and has other times
+/// at all of these sizes than the run `with` the level.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
   // Six points differ in the same direction by chance with a probability of 2 / 2^6 = 3 % (sign

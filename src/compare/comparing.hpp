@@ -28,8 +28,8 @@ Verdict direction_of(const Finding& finding, bool is_more);
 /// several new runs can confirm such a change.
 bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
 
-/// Makes a change `unclear` if it may be an effect of one run, or of other tenants of a virtual
-/// machine's host, and only one baseline run and one new run exist.
+/// Makes a change `unclear` that one baseline run and one new run cannot confirm. The cause may be
+/// an effect of one run, or other tenants of a virtual machine's host.
 void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
                            Judgement& judged);
 
@@ -120,9 +120,10 @@ struct Cut {
   std::string reason{};
 };
 
-/// Returns the series that the other run measured only in part: without any point, with fewer than
-/// half of the baseline's points, or (for one device) with a largest size below two thirds of the
-/// baseline's. Excludes series that are measured only if another series requires them.
+/// Returns the series that the other run measured only in part. Such a series has no point or fewer
+/// than half of the baseline's points. For one device, its largest size may also be below two
+/// thirds of the baseline's largest size. Excludes series that are measured only if another series
+/// requires them.
 std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult& other,
                            bool is_same_device);
 

@@ -112,8 +112,8 @@ double noise_of_middles(const Parts& parts) {
   return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
 }
 
-/// Returns the range of five values without the share that noise explains, but at least 70 % of
-/// `range`, since the range of five values varies much by chance.
+/// Returns the range of five values without the share that noise explains. The result is at least
+/// 70 % of `range`, since the range of five values varies much by chance.
 double without_noise(double range, double noise) {
   constexpr double mean_range_of_five = 2.326;  // of normal values
   constexpr double min_share = 0.7;

@@ -96,8 +96,8 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   return map;
 }
 
-/// Returns true if the curve `without` has moved less than half of the distance from the level's
-/// time to the time of the paired level, as a logarithm. The two levels are then different levels.
+/// Returns true if the times of the curve `without`, at the sizes of the level, are nearer to the
+/// level's time than to the time of the paired level. The two levels are then different levels.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
   const std::vector<double> ratios = ratios_in_level(with, without, level);
@@ -339,7 +339,7 @@ void name_by_ends(Levels& levels, const Caches& caches) {
 
 /// Names the last level "memory" if it extends beyond all known caches and beyond 1 MiB. In a
 /// series with its own steps, or without known caches, the level must also extend to 4 times the
-/// end of the previous level, so that it is not another cache.
+/// end of the previous level. A shorter level may be another cache.
 void name_memory(Levels& levels, const Caches& caches) {
   constexpr double min_bytes = 1 << 20;
   if (levels.size() < 2) return;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of mt4g. The object "memory" contains an object with results for each cache and memory.
-// Results that the probes `latency` and `bandwidth` also measure become findings of these probes,
-// so that a run of clprobe can be compared with mt4g's results. Other results are findings of
-// "mt4g".
+// Results that the probes `latency` and `bandwidth` also measure become findings of these probes. A
+// run of clprobe can then be compared with mt4g's results. Other results are findings of "mt4g".
 #include <fmt/format.h>
 
 #include <array>
@@ -163,9 +162,8 @@ class Reader {
     add(probe, std::move(counted));
   }
 
-  /// Adds the capacity of an element. The size of an L2 segment is preferred to the size of the L2,
-  /// since a single compute unit uses only one segment, and latency by working set is measured on
-  /// one unit.
+  /// Adds the capacity of an element. The size of an L2 segment is preferred to the size of the L2.
+  /// Latency by working set is measured on one compute unit, which uses only one segment.
   void add_capacity(std::string_view probe, const json::Json& object, std::string_view series,
                     std::optional<int> level) {
     const char* const key = object.contains("segmentSize") ? "segmentSize" : "size";

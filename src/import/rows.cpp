@@ -4,7 +4,7 @@
 // RRZE's gpu-benches (kB are KiB, GB are 10^9 bytes):
 //   gpu-latency: loads, MHz, KiB, ms, cycles; later versions append the median and two bounds
 //     1000000  2490        1     14.5    36.0
-//   gpu-cache; gpu-l2-cache also prints the share of a work-group, before the working set
+//   gpu-cache; gpu-l2-cache also prints the bytes that a block reads, before the working set
 //          64 kB         5ms       0.2%   13873.4 GB/s         0 GB/s ...
 //         512 kB      1536 kB      4ms       1.0%   13526.6 GB/s ...
 //   cuda-memcpy, from pinned memory to each device

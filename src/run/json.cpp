@@ -137,10 +137,10 @@ namespace {
 // finding with interval and role.
 constexpr std::size_t line_columns = 240;
 
-/// Builds the document from the parser's events, in time linear in the text. nlohmann's own builder
-/// takes longer, since it searches all siblings for each key and at each end of an object. It also
-/// keeps the last of two equal keys. This class rejects equal keys, and reports the path of an
-/// error.
+/// Builds the document from the parser's events, in time linear in the text. The builder of
+/// nlohmann's library takes longer, since it searches all siblings for each key and at each end of
+/// an object. That builder also keeps the last of two equal keys. This class rejects equal keys,
+/// and reports the path of an error.
 class Builder {
  public:
   bool null() { return add(nullptr); }

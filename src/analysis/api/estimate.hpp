@@ -77,8 +77,8 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
 enum class StepKind { cache, cache_or_far, translation, unknown };
 
 /// Distinguishes the end of a cache from the end of a TLB's reach by a second curve with one node
-/// per page. A step of both curves at the same footprint is the end of TLB reach, since the second
-/// curve accesses too few lines to fill the cache.
+/// per page. If both curves rise at the same footprint, the rise is the end of TLB reach. The
+/// second curve accesses too few lines to fill the cache.
 ///
 /// `step_bytes` is the position of the rise in the first curve; `before` and `after` are the
 /// latencies of the first curve around the rise. The second curve needs at least 2 points from 1/4
@@ -88,9 +88,9 @@ enum class StepKind { cache, cache_or_far, translation, unknown };
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
 
-/// Returns true if `here` and `next` may be the near and the far half of one cache. Two conditions
-/// apply: `next` ends at twice the size of `here` within the brackets, or beyond `largest_bytes`;
-/// and the latency of `next` is at most 3 times that of `here`. `largest_bytes` is the largest
+/// Returns true if `here` and `next` may be the near and the far half of one cache. First, `next`
+/// must end at twice the size of `here` within the brackets, or beyond `largest_bytes`. Second, the
+/// latency of `next` must be at most 3 times that of `here`. `largest_bytes` is the largest
 /// measured working set. A latency curve cannot distinguish cache halves from two caches.
 bool may_be_halves(const Level& here, const Level& next, double largest_bytes);
 

@@ -50,7 +50,7 @@ struct ComparedFinding {
   /// points. It is a logarithm of a ratio, or a difference for shares.
   double disturbance{0.0};
   /// True for a CPU of a virtual machine. Other tenants may use a part of the CPU and its memory
-  /// for a whole run, and the interval of a single run does not include this effect.
+  /// for a whole run. The interval of a single run does not include this effect.
   bool is_of_virtual_cpu{false};
   /// Value of the larger finding that contains this finding as a part, in the same unit; 0 if
   /// unknown or if there is no larger finding.
@@ -189,9 +189,9 @@ ComparedFinding in_cycles(const ComparedFinding& compared);
 ComparedFinding in_seconds(const ComparedFinding& compared);
 
 /// Judges a finding of two runs of one device. Findings measured in core cycles are judged in
-/// cycles, since clock rates and calibration errors are compared separately. A time that does not
-/// depend on the core clock, such as that of memory, may instead be `same` in seconds if the clock
-/// rates clearly differ.
+/// cycles, since clock rates and calibration errors are compared separately. If the clock rates
+/// clearly differ, a time may instead be `same` in seconds. This holds for times that do not depend
+/// on the core clock, such as the latency of memory.
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold);
 
@@ -296,8 +296,8 @@ struct MissingPart {
 };
 
 /// Returns the gaps because of which a comparison must not pass as a check, for each run except the
-/// baseline. Gaps are a failed device, an interruption, probes and series of the baseline that the
-/// run did not complete, or a run without a judged finding. The verdicts have no effect on the
+/// baseline. Gaps are: a failed device, an interruption, a probe or series of the baseline that the
+/// run did not complete, and a run without a judged finding. The verdicts have no effect on the
 /// gaps.
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);

@@ -14,10 +14,10 @@
 namespace clprobe {
 
 /// Returns half the width of the 95 % interval of a reference point's times, as the logarithm of a
-/// ratio; nothing for fewer than two moments with a time above 0. The run is divided into parts.
-/// The value of a part is the minimum of its times, or the median for rates, as in the estimates of
-/// points. `is_shared` is true for a CPU. Other processes disturb a CPU for seconds, so that a run
-/// shorter than 15 s shows only a part of the disturbances.
+/// ratio. Returns nothing for fewer than two moments with a time above 0. The run is divided into
+/// parts. The value of a part is the minimum of its times, or the median for rates, as in the
+/// estimates of points. `is_shared` is true for a CPU. Other processes disturb a CPU for seconds,
+/// so that a run shorter than 15 s shows only a part of the disturbances.
 std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate = false,
                                     bool is_shared = true);
 

@@ -30,15 +30,15 @@ struct VisitRatio {
   double log_ratio{0.0};  ///< logarithm of the other time divided by the baseline's time
 };
 
-/// Returns the ratio of one visit. If `noise_only_adds`, as for single accesses, this is the ratio
-/// of the minima of up to 8 times each, or of the lower quartiles of more times (see Estimate).
-/// Otherwise, as for whole launches, this is the median of the ratios of all blocks. Throws
-/// std::invalid_argument if `blocks` is empty.
+/// Returns the ratio of one visit. `noise_only_adds` is true for single accesses. In this case, the
+/// ratio is that of the minima of up to 8 times each, or of the lower quartiles of more times (see
+/// Estimate). Otherwise, as for whole launches, this is the median of the ratios of all blocks.
+/// Throws std::invalid_argument if `blocks` is empty.
 VisitRatio ratio_of_visit(std::span<const PairBlock> blocks, bool noise_only_adds);
 
 /// Returns an interval of the mean of `values` that stays valid at 95 % however often it is
-/// computed. Even if the interval is computed after each new value, and sampling stops at any time,
-/// at most 5 % of the intervals miss the true mean.
+/// computed. The interval may be computed after each new value, and sampling may stop at any time.
+/// At most 5 % of the intervals miss the true mean.
 ///
 /// The interval contains all means whose Bayes factor is below 20. The alternative is a normal
 /// effect with a standard deviation of 2, in units of the standard deviation of `values`. For fewer
@@ -75,9 +75,9 @@ struct PairedState {
 
 PairedState state_of(std::span<const double> log_ratios, double calibration, double threshold);
 
-/// Returns true if further passes would not change the verdict. This holds if the interval lies
-/// within the threshold, if it is no wider than the threshold, or if it is beyond the threshold at
-/// 5 % by Holm's procedure for `family` findings.
+/// Returns true if further passes would not change the verdict. The verdict is settled if the
+/// interval lies within the threshold or is no wider than the threshold. It is also settled if the
+/// change is beyond the threshold at 5 %, by Holm's procedure for `family` findings.
 bool is_settled(const PairedState& state, double threshold, std::size_t family);
 
 /// Adds rows for headlines of `other` that the baseline lacks, since a measurement on a busy host

@@ -163,8 +163,8 @@ void try_clock(Session& session, ClockKind kind);
 void warm_up_and_calibrate(Session& session);
 
 /// Returns the problem of the device's event times; empty if event times are reliable. From a chain
-/// of length n to a chain of 8n, event time and host time must grow equally within a tenth, and
-/// event times must not exceed host times. Sets session.info().timer and .launch_timer.
+/// of length n to a chain of 8n, event time and host time must grow equally within a tenth. Event
+/// times must not exceed host times. Sets session.info().timer and .launch_timer.
 std::string try_events(Session& session);
 
 /// Returns true if pointers that a kernel stores are valid in the next kernel. Since the test may

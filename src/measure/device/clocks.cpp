@@ -241,9 +241,9 @@ std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
 }
 
 /// Runs chains until the times of three consecutive chains agree within 1 %, at most for 2 s on a
-/// GPU and 0.5 s on other devices. On a busy host, three chains may never agree. On a GPU the
+/// GPU and 0.5 s on other devices. On a busy host, three chains may never agree. On a GPU, the
 /// warm-up also lasts at least 0.3 s from the first launch, or until three launches ran at full
-/// clock, since idle GPUs need up to 0.4 s to raise their clock.
+/// clock. Idle GPUs need up to 0.4 s to raise their clock.
 std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const bool gpu = is_gpu(session.info());

@@ -35,9 +35,9 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
   return list;
 }
 
-/// Returns the devices of the working drivers. Adds one driver after another, and leaves out each
-/// driver with which the child can no longer list devices, alone or in combination with earlier
-/// drivers.
+/// Returns the devices of the working drivers. Adds one driver after another. Leaves out each
+/// driver with which the child can no longer list devices, whether the driver fails alone or only
+/// together with earlier drivers.
 DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver>& drivers) {
   DeviceList list;
   std::vector<DeviceList::LeftOut> left_out;
