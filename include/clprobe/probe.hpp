@@ -285,7 +285,8 @@ struct Probe {
   void (*derive)(std::vector<Point>&){nullptr};
   /// Returns the findings and warnings for the measured points. Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
-  /// Returns the probe's section of the device's card. If null, the card shows the headlines. Pure.
+  /// Returns the probe's section of the device's card. Pure, may be null. Without this function,
+  /// the card shows the headlines.
   Card (*card)(const ProbeResult&){nullptr};
   /// Stores facts of this result for later probes of the run. Pure, may be null.
   void (*learn)(const ProbeResult&, Known&){nullptr};

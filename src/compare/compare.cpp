@@ -211,8 +211,8 @@ class Unresolved {
 
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
-  /// Texts and reason of the combined row: the number of findings, and the number of decided
-  /// findings.
+  /// Cells of the combined row. all() has the number of findings, and resolved() the number of
+  /// decided findings. judgement() states why the other findings are unclear.
   [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
   [[nodiscard]] ComparedFinding resolved() const {
     return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));

@@ -112,8 +112,8 @@ class Backend {
   }
   /// Frees the memory of earlier points. Later points then get other addresses, as in another run.
   virtual void release() {}
-  /// Selects the next core of a CPU for single-core work. The speeds of cores differ by a fifth
-  /// while neighbouring cores are busy, and the system keeps a process on one core for seconds.
+  /// Selects the core of a CPU for single-core work. Without a selection, a process stays on one
+  /// core for seconds, and core speeds differ by a fifth while neighbouring cores are busy.
   virtual void use_core(std::size_t /*core*/) {}
   /// Returns the current time, by the clock that budgets and reported times use.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {

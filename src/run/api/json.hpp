@@ -21,8 +21,7 @@ using Json = nlohmann::ordered_json;
 /// million members would take hours.
 inline constexpr std::size_t max_members = 4096;
 
-/// Returns the text that a key adds to a path: ".key", or ["k
-/// ey"] if the key is not a plain word.
+/// Returns the text that a key adds to a path: ".key", or ["k\ney"] if the key is not a plain word.
 std::string path_step(std::string_view key);
 
 /// A JSON value and its path. The value may be missing. The path is a chain of parents and is
