@@ -20,7 +20,7 @@ class Parameters {
   Parameters() = default;
   Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
 
-  /// Requires distinct names.
+  /// Stores `entries`, whose names must differ from each other.
   explicit Parameters(std::vector<std::pair<std::string, Value>> entries)
       : entries_(std::move(entries)) {}
 

@@ -2,9 +2,9 @@
 // The shares of a kernel's time by cause, measured with builds that lack some causes of waiting.
 //
 // A factor is a change that removes one cause of waiting and keeps the instructions. All 2^k
-// combinations of k factors are built and timed. The Shapley value of a factor is the time that
-// removing it saves, averaged over all orders of removing the factors. The values add up to T(none)
-// - T(all).
+// combinations of k factors are built and timed. The Shapley value of a factor is the time that its
+// removal saves, averaged over all orders of removing the factors. The values add up to T(none) -
+// T(all).
 //
 // Some factors can only be removed after another factor. For example, loads access the second cache
 // only once they no longer access main memory. Only orders that respect this rule count, and sets

@@ -41,8 +41,8 @@ struct ComparedFinding {
   double calibration{0.0};
   /// Core clock, if the finding was measured in cycles, even if the finding is now in another unit.
   std::optional<CoreClock> clock{};
-  /// For a size between two measured sizes: logarithm of the largest ratio of neighbouring measured
-  /// sizes around the finding; 0 if unknown.
+  /// Logarithm of the largest ratio of neighbouring measured sizes around a finding that is a size
+  /// between measured sizes; 0 if unknown or for other findings.
   double step{0.0};
   /// Degrees of freedom of Student's t, if the interval is that of the mean of several runs.
   std::size_t degrees{normal_degrees};
