@@ -191,11 +191,11 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
   Estimate result{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
-  // Many units share a launch, so that each of its times includes effects of other units.
+  // Many compute units work on a launch, so that its time includes their effects on each other.
   if (is_of_launches(point)) return result;
   if (point.facts.find(by_median) == nullptr) {
-    // Visits on a GPU also differ by themselves: two of ten chases through 34 MiB of an H200 hit
-    // only the near half of its cache.
+    // On a GPU, visits differ even without noise: two of ten pointer chases through 34 MiB of an
+    // H200 hit only the near half of its L2. The estimate is therefore not the minimum.
     const bool only_adds = times.size() <= few_samples || device.type == DeviceType::cpu;
     result = only_adds ? best_of_visits(times, point, device)
                        : up_to_median(quantile(times, 0.25), times);
