@@ -407,7 +407,8 @@ void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& ve
 }
 
 void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
-  constexpr std::string_view method = "90 % or more of the bandwidth of the fast strides from here on";
+  constexpr std::string_view method =
+      "90 % or more of the bandwidth of the fast strides from here on";
   if (verdict.kind == CurveClass::gpu_coalescing) {
     // The interval runs from the previous stride, which is too small, to this one.
     const std::size_t at = *verdict.knee;
