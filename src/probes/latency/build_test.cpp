@@ -27,9 +27,10 @@ TEST_CASE("pointers are chased where they stay valid, else indexes; and what was
   CHECK(form(phone(), AddressForm::automatic, "global") == "index");
   CHECK(form(phone(), AddressForm::pointer, "global") == "pointer");
   CHECK(form(big_gpu(), AddressForm::offset, "global") == "offset");
-  // Constants and images hold no pointers.
+  // Constants and images cannot hold pointers.
   CHECK(form(phone(), AddressForm::pointer, "constant-argument") == "offset");
-  CHECK(form(big_gpu(), AddressForm::pointer, "constant-argument") == "index");  // NVIDIA
+  CHECK(form(big_gpu(), AddressForm::pointer, "constant-argument") == "index");  // NVIDIA: an
+                                                                                 // index
   CHECK(form(big_gpu(), AddressForm::pointer, "constant-program") == "offset");
   CHECK(form(big_gpu(), AddressForm::pointer, "image") == "index");
 }

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view local_series = "local";
 
-/// Returns the levels of a series in the order of their findings; `what` is the word of a step.
+/// Returns the levels of a series in the order of their findings. `what` is the label of the
+/// finding `step`.
 std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view series) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -41,8 +42,8 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
   return levels;
 }
 
-/// Returns true if the working sets reach so far beyond the last cache that the last level is
-/// memory.
+/// Returns true if the last level is memory: the working sets extend far enough beyond the last
+/// cache.
 bool is_memory_last(const std::vector<CardLevel>& levels) {
   if (levels.size() < 2) return false;
   constexpr double far = 4.0;
@@ -51,7 +52,7 @@ bool is_memory_last(const std::vector<CardLevel>& levels) {
   return !last.value && last.low && before.value && *last.low >= far * *before.value;
 }
 
-/// Describes a level that may be something else than a cache.
+/// Describes a level that may not be a cache.
 void describe_level(CardLevel& level, const std::string& step) {
   if (!level.latency.value) {
     level.what = "no plateau";
@@ -66,7 +67,7 @@ void describe_level(CardLevel& level, const std::string& step) {
   }
 }
 
-/// Calls levels L1, L2, ... and memory, as a comparison does. A "?" marks those whose number or
+/// Names the levels L1, L2, ... and memory, as `compare` does. A "?" marks levels whose number or
 /// nature is not certain.
 void name_levels(std::vector<CardLevel>& levels) {
   const bool has_memory = is_memory_last(levels);
@@ -110,7 +111,7 @@ Bytes largest_set(const ProbeResult& result, std::string_view series) {
   return {static_cast<std::uint64_t>(largest)};
 }
 
-/// Adds the rise of the curve that follows the last level: most of it is memory.
+/// Adds the rise of the curve after the last level. Most of this rise is memory.
 void add_beyond(Card& card, const ProbeResult& result, std::string_view series) {
   const Finding* const beyond = find_finding(result.findings, "beyond", series);
   if (beyond == nullptr || !beyond->value) return;
@@ -124,8 +125,9 @@ void add_beyond(Card& card, const ProbeResult& result, std::string_view series) 
   card.levels.push_back(std::move(rest));
 }
 
-// Returns a row of levels: "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". A row of many levels has
-// only the first and the last: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
+// Returns a row of levels: "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". With more than three
+// levels, the row has only the first and the last level:
+// "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
   constexpr std::size_t max_levels = 3;
   std::string text;
@@ -182,7 +184,7 @@ std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
   if (ratio->label == alike_global) return "; same as global";
   constexpr double twice = 2.0;
-  // An interval that contains 1 shows no difference.
+  // An interval that contains 1 does not show a difference from L1.
   if (ratio->low.value_or(0.0) <= 1.0 && ratio->high.value_or(0.0) >= 1.0) return "; like L1";
   if (*ratio->value >= twice) return fmt::format("; {:.2g} times L1", *ratio->value);
   const double percent = 100.0 * (*ratio->value - 1.0);

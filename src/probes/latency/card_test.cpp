@@ -108,7 +108,7 @@ TEST_CASE("what rises behind the last level has a row, up to the largest set tha
   CHECK_FALSE(found.levels[1].latency.low.has_value());
   CHECK(found.levels[1].capacity.low == 1073741824.0);
   CHECK_FALSE(found.levels[1].capacity.value.has_value());
-  // What another tool measured has no samples.
+  // A point imported from another tool has a time but no samples.
   result.points.back().facts.set("imported_ns", 326.0);
   CHECK(card(result).levels[1].capacity.low == 4294967296.0);
 }
@@ -179,7 +179,7 @@ TEST_CASE("levels of global and local memory stand on the card, the others in ro
   CHECK(found.rows[0].topic == "constant-program");
   CHECK(found.rows[0].text == "14.3 ns to 2 KiB, 49.7 ns to > 64 KiB");
   CHECK(found.rows[1].text == "the device has no images");
-  CHECK(found.unseen.empty());  // what a device does not have is no news
+  CHECK(found.unseen.empty());  // features that a device lacks are not listed
 }
 
 TEST_CASE("a row says how far the nearest level is from that of global memory") {

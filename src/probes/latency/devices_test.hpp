@@ -64,7 +64,7 @@ inline DeviceInfo cpu() {
   return device;
 }
 
-/// An AMD device: constants are ordinary memory, and a uniform chase has a cache of its own.
+/// Simulated AMD device: constants are ordinary memory, and a uniform chase has its own cache.
 inline DeviceInfo amd() {
   DeviceInfo device = big_gpu();
   device.name = "AMD";
@@ -112,7 +112,7 @@ inline Plan plan_of(const DeviceInfo& device, const Request& request = {}) {
   return probe.plan(device, request);
 }
 
-/// Requests as people make them, that every device must cope with.
+/// Typical requests. Every device must have a valid plan for each of them.
 inline std::vector<Request> many_requests() {
   std::vector<Request> all(1);
   for (const Effort effort : {Effort::quick, Effort::thorough}) {
@@ -145,10 +145,11 @@ inline std::set<std::string> series_of(std::span<const Point> points) {
   return series;
 }
 
-/// A curve with the given plateaus; a size beyond a capacity misses by its share.
+/// Plateau of a simulated curve. At a size beyond the capacity, the share of the size that does
+/// not fit misses.
 struct Plateau {
   double ns;
-  double capacity_bytes;  // 0: the last
+  double capacity_bytes;  // 0: the last plateau
 };
 
 inline double time_at(const std::vector<Plateau>& plateaus, double size) {
@@ -163,7 +164,7 @@ inline double time_at(const std::vector<Plateau>& plateaus, double size) {
   return time;
 }
 
-/// Gives every point of `series` samples, by the clock of big_gpu() (2 ticks a nanosecond).
+/// Gives every point of `series` samples with the clock of big_gpu(), which has 2 ticks per ns.
 inline void take_samples(std::vector<Point>& points, std::string_view series,
                          const std::function<double(double)>& time_of) {
   constexpr std::uint64_t accesses = 100'000;
@@ -183,7 +184,8 @@ inline void take_samples(std::vector<Point>& points, std::string_view series,
   take_samples(points, series, [&](double size) { return time_at(plateaus, size); });
 }
 
-/// Plateaus whose knees end at 1.15 times the capacity, so that even near ones stay apart.
+/// Returns a curve whose plateaus have sharp ends: each rise ends at 1.15 times the capacity, so
+/// that plateaus of similar capacity stay distinct.
 inline std::function<double(double)> sharp(std::vector<Plateau> plateaus) {
   return [plateaus = std::move(plateaus)](double size) {
     double time = plateaus.front().ns;

@@ -20,7 +20,7 @@ namespace clprobe::latency {
 
 namespace {
 
-/// The fact about huge pages.
+/// Fact of a point: the percentage of huge pages in its memory.
 struct Pages {
   std::int64_t huge_page_percent{0};
 
@@ -95,9 +95,9 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   }
 }
 
-/// Returns the minimum time of a load: one cycle of the device's clock, or two cycles at 7 GHz if
-/// the clock is unknown. A CPU's driver may report the clock of an idle core, so that the limit is
-/// at most three cycles at 6 GHz.
+/// Returns the minimum time of a load in ns: one cycle of the device's clock, and at least 0.28 ns
+/// (two cycles at 7 GHz). A CPU's driver may report the clock of an idle core, so a reported clock
+/// gives at most 0.5 ns (three cycles at 6 GHz).
 double min_load_ns(const DeviceInfo& device) {
   constexpr double any_device_ns = 0.28;
   if (counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0) {
@@ -109,7 +109,7 @@ double min_load_ns(const DeviceInfo& device) {
   return std::max(any_device_ns, runs_items_in_turn(device) ? std::min(cycle_ns, 0.5) : cycle_ns);
 }
 
-/// Warns of small pages, and of times that are shorter than any load.
+/// Adds warnings about small pages, and about times shorter than `min_load_ns`.
 void add_warnings(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
@@ -131,7 +131,7 @@ void add_warnings(Findings& found, const DeviceInfo& device, std::span<const Poi
   }
 }
 
-/// Returns the latency of the curve's nearest point in ln(size).
+/// Returns the latency of the curve's point with the nearest ln(size).
 double nearest_latency(std::span<const CurvePoint> curve, double working_set_bytes) {
   const auto distance = [&](const CurvePoint& point) {
     return std::fabs(std::log(point.working_set_bytes / working_set_bytes));
@@ -142,8 +142,8 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
-/// Returns the ratio of a point's latency to that of another curve at nearly the same working set;
-/// nothing if the curve has no such point.
+/// Returns the ratio of a point's latency to that of `curve` at the same working set. Returns
+/// nothing if `curve` has no point within a factor of 1.5.
 std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoint& point) {
   constexpr double near = 1.5;
   const bool is_measured = std::any_of(curve.begin(), curve.end(), [&](const CurvePoint& each) {
@@ -153,7 +153,8 @@ std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoi
   return point.latency / nearest_latency(curve, point.working_set_bytes);
 }
 
-/// Adds the latency of a load over the link, without a level: other tools measure it alone.
+/// Adds the latency of a load over the link as a finding without a level, for comparison with
+/// other tools.
 void add_link_latency(Findings& found) {
   const Finding* last = nullptr;
   for (const Finding& each : found.findings) {
@@ -167,8 +168,8 @@ void add_link_latency(Findings& found) {
   found.findings.push_back(std::move(link));
 }
 
-/// Adds where the host buffer is. If the driver keeps it on the device, its loads take as long as
-/// loads of equally large global memory.
+/// Adds the location of the host buffer. If the driver keeps the buffer on the device, its loads
+/// take as long as loads of equally large global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
                      std::span<const CurvePoint> global) {
   constexpr double alike = 1.2;
@@ -184,8 +185,8 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
   found.findings.push_back(std::move(finding));
 }
 
-/// Adds the latency in address order as a share of that in random order. A device that prefetches
-/// has a small share.
+/// Adds the latency in address order as a share of that in random order. A small share shows that
+/// the device prefetches.
 void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
                   std::span<const CurvePoint> global) {
   if (ordered.empty()) return;
@@ -196,8 +197,8 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
   found.findings.push_back(std::move(finding));
 }
 
-/// Returns true if the sizes are close enough to find levels. By default address order has few
-/// sizes.
+/// Returns true if neighbouring sizes are close enough to find levels. By default the series in
+/// address order has too few sizes.
 bool is_close(std::span<const CurvePoint> curve) {
   constexpr std::size_t least = 8;
   constexpr double farthest = 1.5;
@@ -206,7 +207,8 @@ bool is_close(std::span<const CurvePoint> curve) {
   return std::log(range) <= std::log(farthest) * static_cast<double>(curve.size() - 1);
 }
 
-/// Adds the working set from which on address order is faster than random order, at all sizes.
+/// Adds the smallest working set at which address order is faster than random order, and stays
+/// faster at all larger sizes.
 void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
                        std::span<const CurvePoint> global) {
   constexpr double faster = 0.9;
@@ -222,8 +224,8 @@ void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
   found.findings.push_back(std::move(finding));
 }
 
-/// Adds the relative cost of a loop around each load: the median over the working sets that were
-/// measured both ways.
+/// Adds the relative cost of a loop around each load: the median over the working sets that both
+/// series measured.
 void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
                        std::span<const CurvePoint> global) {
   if (looped.empty()) return;
@@ -242,7 +244,7 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
   found.findings.push_back(std::move(finding));
 }
 
-/// Adds by how much each level is slower than the level before it.
+/// Adds the difference in latency between each level and the level before it.
 void add_steps_up(Findings& found, std::string_view series) {
   std::vector<Finding> times;
   std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
@@ -259,7 +261,7 @@ void add_steps_up(Findings& found, std::string_view series) {
   }
 }
 
-/// Returns true if loads of another memory take as long as those of global memory at nearly all
+/// Returns true if loads of another memory take as long as loads of global memory at nearly all
 /// working sets.
 bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> global) {
   constexpr double within = 1.1;
@@ -277,7 +279,7 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
          static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
 }
 
-/// Adds the latency of another memory's nearest level, as a ratio to that of global memory.
+/// Adds the latency of another memory's fastest level as a ratio to that of global memory.
 void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
                        std::span<const CurvePoint> global) {
   const Finding* const own = find_value(found.findings, "latency", series);
@@ -290,24 +292,25 @@ void add_beside_global(Findings& found, std::string_view series, std::span<const
   found.findings.push_back(std::move(ratio));
 }
 
-/// Returns the cost of translation: the time of one node per page beyond that of equally many
-/// adjacent nodes. The chase with one node per page leaves the caches, too, if it has as many lines
-/// as they have.
+/// Returns the cost of address translation: the latency of a chase with one node per page, less
+/// that of equally many adjacent nodes. The subtraction removes cache misses: a chase with one
+/// node per page misses a cache if the nodes exceed the cache's lines.
 std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
                                           std::span<const CurvePoint> lines) {
   std::vector<CurvePoint> curve = latency_curve(points, pages_series, device);
   const auto model = std::find_if(points.begin(), points.end(),
                                   [](const Point& point) { return point.series == pages_series; });
   if (curve.empty() || lines.empty() || model == points.end()) return {};
-  // A stored run of another version may lack these parameters.
+  // A stored run of another version may lack `line_bytes` and `step_bytes`.
   const std::int64_t line_bytes = model->parameters.integer_or("line_bytes", 0);
   const std::int64_t step_bytes = model->parameters.integer_or("step_bytes", 0);
   if (line_bytes <= 0 || step_bytes <= 0) return curve;
   const double shrink = static_cast<double>(line_bytes) / static_cast<double>(step_bytes);
   const double nearest_level = lines.front().latency;
-  // The ring translates a page once, whatever part of the page it uses.
+  // Working sets smaller than a page need a single translation, so their cost is that of the first
+  // level.
   constexpr double ratio = 1.41421356;
-  constexpr std::size_t parts = 13;  // the smallest is 1/64 of a page
+  constexpr std::size_t parts = 13;  // the smallest size is 1/64 of a page
   std::vector<CurvePoint> within_page;
   within_page.reserve(parts);
   auto size = static_cast<double>(step_bytes);

@@ -38,7 +38,7 @@ TEST_CASE("a latency below one cycle of the device's clock is a warning") {
     return std::any_of(found.warnings.begin(), found.warnings.end(),
                        [](const Warning& each) { return each.code == "too_fast"; });
   };
-  DeviceInfo device = big_gpu();  // counts cycles, 2 in a nanosecond
+  DeviceInfo device = big_gpu();  // has a cycle counter with 2 cycles per ns
   CHECK(is_too_fast(device, 0.48));
   CHECK_FALSE(is_too_fast(device, 0.52));
   device.clock.rate = ClockRate::constant_rate;
@@ -47,7 +47,7 @@ TEST_CASE("a latency below one cycle of the device's clock is a warning") {
   device.reported.set("max_clock_mhz", std::int64_t{800});
   CHECK(is_too_fast(device, 1.2));
   CHECK_FALSE(is_too_fast(device, 1.3));
-  device.type = DeviceType::cpu;  // may have been idle when its driver was asked
+  device.type = DeviceType::cpu;  // a CPU's driver may report the clock of an idle core
   CHECK(is_too_fast(device, 0.48));
   CHECK_FALSE(is_too_fast(device, 0.9));
 }
@@ -58,7 +58,7 @@ TEST_CASE("a curve of three levels gives three of each finding") {
     points.push_back(std::move(point));
   }
   take_samples(points, "global", three_levels());
-  // Flat where the lines fit: no step is one of translation.
+  // The chase with one node per page takes 16 ns at all sizes, so no step is due to translation.
   take_samples(points, "global-pages", {{16.0, 0.0}});
   const Findings found = probe.analyse(big_gpu(), points);
 
@@ -79,7 +79,7 @@ TEST_CASE("a curve of three levels gives three of each finding") {
           doctest::Approx(latencies[i].value.value_or(0) * 2e9).epsilon(1e-9));
     CHECK(cycles[i].unit == "cycles");
   }
-  // A chase sees a capacity where 5 % of the accesses miss.
+  // The measured end of a cache is where 5 % of the accesses miss.
   constexpr std::array seen{192.0 * 1024 / 0.95, 32.0 * 1048576 / 0.95};
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(capacities[i].low.value_or(0) <= seen[i]);
@@ -113,7 +113,8 @@ TEST_CASE("later probes know the capacities of levels, but not those of translat
   probe.learn(result, known);
   CHECK(known.last_cache.count == 200'000);
   CHECK(known.levels == std::vector<KnownLevel>{{1, Bytes{100'000}}, {2, Bytes{200'000}}});
-  // With no plateau behind, what is not known to be a cache's is none that has to be left.
+  // The curve ends in a rise without a plateau, so a capacity without a step label does not become
+  // `last_cache`.
   Finding beyond;
   beyond.name = "beyond";
   beyond.series = "global";
@@ -183,7 +184,7 @@ TEST_CASE("there are no cycles where a tick is no cycle of the core") {
     CHECK(findings_of(found, "global", "cycles").empty());
   }
   DeviceInfo device = big_gpu();
-  device.timer = Timer::event;  // one length of sample: no slope, and nothing to say
+  device.timer = Timer::event;  // event times of a single sample length: no slope, hence no cycles
   CHECK(findings_of(probe.analyse(device, points), "global", "cycles").empty());
 }
 

@@ -91,8 +91,8 @@ constexpr SharedQuantity quantities[]{
     {Quantity::capacity, "image", "capacity", "image"},
 };
 
-// With this limit two busy CPU cores visit global memory three times, and the run ends within 6 s.
-// A GPU needs less than two.
+// With this limit, a machine with two busy CPU cores visits each point of global memory three
+// times, and the run ends within 6 s. A GPU needs less than 2 s.
 constexpr Budgets budgets = [] {
   Budgets all = usual_budgets;
   all.quick.probe_time = std::chrono::milliseconds(4200);
@@ -110,7 +110,8 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& request
     const bool is_sparse = !is_requested && series.is_sparse_at(size);
     return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
   });
-  // Drivers may refuse the last bytes, so the line before them is tried as well.
+  // Drivers may refuse the last bytes of a memory, so the plan also includes the size that is one
+  // step smaller.
   if (!is_requested && may_refuse(series.spec->space) && series.last > series.step) {
     sizes.push_back(series.last - series.step);
   }
@@ -121,10 +122,10 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& request
   return sizes;
 }
 
-/// Puts the points of a first look into the order of their importance: global memory, then other
-/// memories, then series that explain global memory. On a CPU the other memories are global memory
-/// as well, so they come last. Other processes may slow down a whole visit of a CPU by half without
-/// scatter, so that global memory needs a second one.
+/// Sorts the points of a quick run by importance: global memory, then other memories, then series
+/// that explain global memory. On a CPU the other memories are global memory as well, so they come
+/// last. Other processes may slow down a whole visit of a CPU by half without scatter: points of
+/// global memory need a second visit.
 void order_by_weight(const DeviceInfo& device, Plan& plan) {
   const bool is_cpu = device.type == DeviceType::cpu;
   const auto rank = [is_cpu](const Point& point) {
@@ -153,7 +154,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
     return !working_sets(series, requested).empty();
   });
   if (!is_usable) return mistake_in(all, requested);
-  // A size that is too large for the memory of one series may fit that of another.
+  // A size that is too large for the memory of one series may fit the memory of another series.
   Bytes largest;
   for (const SeriesPlan& series : all) {
     if (series.missing.empty()) largest = std::max(largest, series.last);
@@ -172,7 +173,7 @@ Finding why_nothing(const SeriesPlan& series) {
 
 constexpr Bytes in_second_level = kibibytes(181);
 
-/// Returns a reference point with memory of its own. In the plan all rings share one store.
+/// Returns a reference point with its own memory. The other rings of the plan share one store.
 PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
                               std::size_t index) {
   PointAlone alone{points[index]};
@@ -183,9 +184,9 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
   return {kind, index, std::move(alone)};
 }
 
-/// Returns the smallest working set of global memory, one that caches hold, and the smallest that
-/// no cache holds. On CPUs the second one lies between first-level caches (up to 128 KiB) and
-/// second-level ones (from 256 KiB): at the end of a cache its time would depend on physical
+/// Returns three references in global memory: the smallest working set, one that caches hold, and
+/// the smallest beyond all caches. On CPUs the second one exceeds L1 caches (up to 128 KiB) and
+/// fits L2 caches (from 256 KiB). At the end of a cache, its time would depend on physical
 /// addresses.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
@@ -199,7 +200,7 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   const Bytes far = beyond_caches(device);
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&](const auto& each) { return each.first >= far.count; });
-  // On a GPU the reference is the geometric middle of the sizes that caches hold.
+  // On a GPU the second reference is the geometric middle of the sizes that caches hold.
   const auto middle =
       device.type == DeviceType::cpu
           ? std::find_if(sizes.begin(), memory,
@@ -214,8 +215,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const Options requested(request);
   const std::vector<SeriesPlan> all = plan_series(device, requested);
   std::vector<std::vector<Bytes>> sizes;
-  Bytes store{};  // one store for all series on the device, so that they share its pages
-  Bytes host{};   // the store in host memory
+  Bytes store{};  // store on the device; all series share it and its pages
+  Bytes host{};   // store in host memory
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, requested));
     if (sizes.back().empty()) continue;
@@ -242,7 +243,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!result.points.empty()) result.memory = memory_for(store + host);
-  // Requested sizes are measured in their order.
+  // Requested sizes are measured in the requested order.
   result.is_ordered = requested.effort == Effort::quick && requested.sizes.empty();
   if (result.is_ordered) order_by_weight(device, result);
   // A first look has no time for more than the device's speed.
@@ -252,7 +253,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Adds sizes around the knees of a series as points like `model`, except at sparse sizes.
+/// Adds sizes around the knees of a series as points like `model`. Sizes in the sparse range are
+/// left out.
 void add_sizes(const SeriesPlan& series, std::span<const Point> points, const Point& model,
                std::span<const CurvePoint> curve, std::vector<Point>& more) {
   auto shape = shape_of<RingShape>(model);
@@ -279,7 +281,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
   const Options requested(request);
-  // Requested sizes are the only sizes. A thorough plan has the sizes around knees already.
+  // Explicitly requested sizes get no additional sizes. A thorough plan already has the sizes
+  // around knees.
   if (!requested.sizes.empty() || requested.effort != Effort::normal) return more;
   for (const SeriesPlan& series : plan_series(device, requested)) {
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
@@ -291,9 +294,10 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// Stores the capacities that are not the reach of a TLB. An unclear capacity without a later
-/// plateau does not count as the last cache: on a virtual machine's CPU a reach of 425 MiB made
-/// buffers so large that two thirds of `stride` were not measured.
+/// Stores capacities, except those that are the reach of a TLB. If the curve ends in a rise, a
+/// capacity without a step label does not become `last_cache`. On a virtual machine's CPU a TLB
+/// reach of 425 MiB was mistaken for a cache: buffers became so large that two thirds of `stride`
+/// were not measured.
 void learn(const ProbeResult& result, Known& known) {
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;

@@ -20,7 +20,8 @@
 
 namespace clprobe::latency {
 
-/// Contents of a node. The numbers of the first three are ADDRESS in cl/latency.cl.
+/// Contents of a node. The numbers of `pointer`, `index` and `offset` are ADDRESS in
+/// cl/latency.cl.
 enum class AddressForm { pointer = 0, index = 1, offset = 2, automatic = 3 };
 
 inline constexpr std::array address_table{
@@ -29,11 +30,12 @@ inline constexpr std::array address_table{
 
 inline std::string_view to_word(AddressForm form) { return word_in(address_table, form); }
 
-/// A point: a ring of nodes.
+/// Shape of a point: a ring of nodes.
 struct RingShape {
   std::uint64_t working_set_bytes{0};
   std::uint64_t step_bytes{64};  ///< distance between nodes
-  /// Nodes that are further apart are spread over the lines of their step.
+  /// Size of a cache line. If `step_bytes` is larger, each node lies in one of the lines of its
+  /// step, so that nodes are spread over cache sets.
   std::uint64_t line_bytes{64};
   AddressForm address{AddressForm::index};
   std::uint64_t unroll{16};
@@ -53,20 +55,20 @@ struct RingShape {
     return static_cast<std::uint32_t>(working_set_bytes / step_bytes);
   }
 
-  /// Byte offset of a node, as node_offset() in cl/latency.cl.
+  /// Returns the byte offset of a node, as node_offset() in cl/latency.cl does.
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t node) const {
     const std::uint64_t share =
-        static_cast<std::uint32_t>(node * 2654435761U);  // in units of 2^-32
+        static_cast<std::uint32_t>(node * 2654435761U);  // in units of 2^-32 of a step
     const std::uint64_t lines = step_bytes / line_bytes;
     return node * step_bytes + ((share * lines) >> 32U) * line_bytes;
   }
 };
 
-// Words of --order: nodes follow each other in address order, or at random.
+// Words of --order: the nodes follow each other in address order or in random order.
 inline constexpr std::string_view fixed_order = "fixed";
 inline constexpr std::string_view random_order = "random";
 
-/// The requested options. The probe chooses those that are not set.
+/// Requested options. For options that are not set, the probe chooses values.
 struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
@@ -74,7 +76,7 @@ struct Options {
   std::vector<SizeRange> sizes{};
   Bytes step{};
   std::uint64_t unroll{};
-  bool is_in_order{false};  ///< address order gets as many sizes as random order
+  bool is_in_order{false};  ///< address order is measured at as many sizes as random order
   AddressForm address{AddressForm::automatic};
 
   explicit Options(const Request& request)
@@ -96,10 +98,10 @@ struct Options {
   }
 };
 
-/// The memories that a chase can run through; the numbers are SPACE in cl/latency.cl.
+/// Memories that a chase can run through. The numbers are SPACE in cl/latency.cl.
 enum class Space { global = 0, constant_argument = 1, constant_program = 2, local = 3, image = 4 };
 
-/// Returns true for memories of buffers, in which rings are cut from the store.
+/// Returns true for memories of buffers. Their rings are parts of the store.
 constexpr bool has_store(Space space) {
   return space != Space::local && space != Space::constant_program;
 }
@@ -107,8 +109,8 @@ constexpr bool has_store(Space space) {
 /// Returns true for memories of which drivers may refuse part of the reported size.
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
-/// The ratio of neighbouring working sets: by the effort (fine), 1.19, 1.42, or 8 if only the
-/// difference to another series counts.
+/// Ratio of neighbouring working sets: `fine` depends on the effort, `coarse` is 1.19, `sparse`
+/// 1.42 and `few` 8. `few` is for series of which only the difference from another series counts.
 enum class Spacing { fine, coarse, sparse, few };
 
 struct SeriesSpec {
@@ -116,20 +118,20 @@ struct SeriesSpec {
   std::string_view summary;
   std::string_view title;
   Space space{Space::global};
-  bool is_scalar{false};  ///< uniform start, for scalar loads
+  bool is_scalar{false};  ///< uniform start: compilers emit scalar loads
   bool is_by_page{false};
-  bool is_in_order{false};  ///< nodes follow each other in address order instead of a random one
-  bool is_looped{false};    ///< one load per iteration, whatever --unroll says
-  bool is_on_host{false};   ///< rings are in host memory of the driver
+  bool is_in_order{false};  ///< nodes follow each other in address order instead of random order
+  bool is_looped{false};    ///< one load per iteration, even if --unroll is given
+  bool is_on_host{false};   ///< rings are in host memory that the driver allocates
   Spacing spacing{Spacing::sparse};
-  Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
+  Bytes first{kibibytes(1)};  ///< smallest working set; at least two steps
   bool is_refined{false};     ///< gets more sizes around its knees
   bool is_shown{true};        ///< the series has levels of its own
-  bool is_special{false};     ///< a missing series is not reported
-  bool is_on_request{false};  ///< measured only by --series or --thorough
+  bool is_special{false};     ///< if the device cannot measure the series, the report omits it
+  bool is_on_request{false};  ///< measured only with --series or --thorough
 };
 
-/// Returns true if the rings of a series are cut from the store on the device.
+/// Returns true if the rings of a series are parts of the store on the device.
 inline bool is_cut_from_store(const SeriesSpec& series) {
   return has_store(series.space) && !series.is_on_host;
 }
@@ -185,7 +187,8 @@ inline constexpr std::array all_series{
                .summary = "loads from a constant table in the program's source",
                .title = "{} through a program-scope constant array",
                .space = Space::constant_program,
-               // The nearest level can be as small as 2 KiB, and needs three points.
+               // The first cache of constants can be as small as 2 KiB, and its plateau needs
+               // three points.
                .first = Bytes{}},
     SeriesSpec{.name = "local",
                .summary = "loads of local memory",
@@ -203,90 +206,93 @@ inline constexpr std::array all_series{
                .is_special = true},
 };
 
-/// Returns the spec of a series. Throws std::out_of_range for an unknown name.
+/// Returns the specification of a series. Throws std::out_of_range for an unknown name.
 const SeriesSpec& series_named(std::string_view name);
 
-/// The plan of a series on a device, or the reason why there is none.
+/// Plan of a series on a device, or the reason why the series cannot be measured.
 struct SeriesPlan {
   const SeriesSpec* spec;
   Bytes step;
   Bytes last;
   double ratio;
-  Bytes sparse_from;  ///< size from which on sizes are further apart; 0: never
+  Bytes sparse_from;  ///< sizes from here on are further apart; 0: none
   AddressForm address;
-  std::string missing;  ///< reason why the series cannot be measured; empty if it can
-  Bytes first;          ///< smallest working set; two steps at least
+  std::string missing;  ///< reason why the series cannot be measured; empty if it can be
+  Bytes first;          ///< smallest working set; at least two steps
   bool is_refined;      ///< gets more sizes around its knees
 
-  /// Returns true if sizes from here on are further apart.
+  /// Returns true if neighbouring sizes are further apart from `size` on.
   [[nodiscard]] bool is_sparse_at(double size) const {
     return sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count);
   }
 };
 
-/// Returns the distance between nodes, except in series by page: the requested step, or a cache
-/// line.
+/// Returns the distance between nodes: the requested step, or a cache line if none is requested.
+/// Series with one node per page use another distance.
 Bytes line_of(const DeviceInfo& device, const Options& requested);
 
 std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& requested);
 
-// Ratio of the sizes that are added around knees.
+// Ratio of neighbouring sizes that are added around knees.
 inline constexpr double knee_ratio = 1.04;
-// Ratio of sizes where every size costs a build, or where one plateau is expected.
+// Ratio of neighbouring sizes in series where every size needs a build or where one plateau is
+// expected.
 inline constexpr double sparse_ratio = 1.42;
 
-/// Returns the memory that the probe needs for rings in a store of this size.
+/// Returns the memory that the probe needs for rings in a store of size `store`.
 Bytes memory_for(Bytes store);
 
-/// Returns an error message for the option that leaves every series without a working set of two
-/// steps; empty if there is none.
+/// Returns an error message if an option leaves no series with a working set of two steps;
+/// otherwise empty. The message names the option.
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& requested);
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
 
-/// Returns the build options of the kernels that fill the store, lay out rings and age them, in
+/// Returns the build options of the kernels that fill the store, lay out rings and age rings, in
 /// global memory.
 std::string layout_options(const RingShape& shape);
 
-/// Source of a small table of program constants, which every compiler should accept.
+/// Source of a small table of program constants. If a compiler accepts it, a rejected larger table
+/// is too large.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
-/// Returns the source of the table for SPACE 2. `key` selects the order of the nodes.
+/// Returns the source of the table of program constants (SPACE 2). `key` selects the order of the
+/// nodes.
 std::string table_text(const RingShape& shape, std::uint32_t key);
 
 inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 
-// A ring with this many times the nodes that are not aged counts as completely aged.
+// A ring counts as completely aged if at most 1/32 of its nodes are not aged.
 inline constexpr std::uint64_t long_ring = 32;
 
-/// Returns the hops of a chase: more lines than the caches of one core or compute unit hold, so
-/// that the next chase finds nothing in them.
+/// Returns the usual number of hops of a chase. It exceeds the number of lines in the caches of
+/// one core or compute unit, so that the next chase finds none of its lines there.
 std::uint64_t usual_hops(const DeviceInfo& device);
 
-/// Returns the untimed iterations of a launch. They walk small rings once, since some devices empty
-/// their first caches between launches. Sweeps age large rings.
+/// Returns the number of untimed iterations of a launch. They walk small rings once, since some
+/// devices empty their first caches between launches. Large rings are aged by sweeps instead.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
 
-/// Returns the work-items of a sweep, unless the driver allows fewer.
+/// Returns the number of work-items of a sweep, if the driver allows as many.
 std::uint64_t sweep_items(const DeviceInfo& device);
 
-/// Returns the hops of each chain of a sweep over `nodes`.
+/// Returns the number of hops of each chain in a sweep over `nodes` nodes by `items` work-items.
 std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 
-/// Returns true for a CPU that runs native code, whose threads may be on any core.
+/// Returns true for a CPU that runs native code. Its threads may move between cores.
 bool is_native_cpu(const DeviceInfo& device);
 
-/// Returns true if the layout of a ring has aged its first `hops` nodes, so that chases over these
-/// need no walk first.
+/// Returns true if laying out the ring has aged its first `hops` nodes: the layout has displaced
+/// them from the caches. Chases over these nodes need no walk first.
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
-// Labels of the finding `host_memory`, which reports where mappable memory is.
+// Labels of the finding `host_memory`: where the driver keeps a buffer that the host can map.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
 
-/// Label of the finding `beside_global` for a curve equal to that of global memory.
+/// Label of the finding `beside_global` if the curve equals that of global memory.
 inline constexpr std::string_view alike_global = "as global";
 
 extern const Probe probe;
@@ -299,11 +305,11 @@ Card card(const ProbeResult& result);
 /// Prepares rings that share one store and their small buffers.
 Preparer open(Session& session);
 
-/// Simulates the chase: `iterations` of `unroll` hops on a ring that was walked once before. Throws
-/// Unsupported for memories that the simulator lacks.
+/// Simulates the chase: `iterations` of `unroll` hops on a ring that was walked once before.
+/// Throws Unsupported for memories that the simulator does not have.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
-// Functions of `Probe`.
+// Functions that `Probe` points to.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 }  // namespace clprobe::latency

@@ -15,27 +15,28 @@
 namespace clprobe::latency {
 namespace {
 
-/// State that the rings of an opened probe share. One ring is laid out at a time.
+/// State that all rings of a probe share. Only one ring at a time is laid out in the store.
 struct Shared {
   explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
 
   Session& session;
-  std::uint32_t key;  ///< key of the nodes' order
+  std::uint32_t key;  ///< key of the random order of nodes
   std::optional<Store> store{};
   std::optional<Store> host_store{};
-  int huge_page_percent{0};  ///< huge pages of the store
+  int huge_page_percent{0};  ///< percentage of huge pages in the store
   KeptBuffer out{};
   KeptBuffer sink{};
 
   const Store& store_for(bool is_on_host, Bytes size, const KernelSpec& spec);
 };
 
-/// Returns the store for the rings on the host or on the device; a larger ring replaces it. Its
-/// contents are random: unwritten or compressible memory reads too fast.
+/// Returns the store for rings on the host or on the device. A larger size replaces the store.
+/// The store has random contents, since loads of unwritten or compressible memory are too fast.
 const Store& Shared::store_for(bool is_on_host, Bytes size, const KernelSpec& spec) {
   std::optional<Store>& kept = is_on_host ? host_store : store;
   if (!kept || kept->size < size) {
-    // The old store is freed first: both together may exceed the allowed memory.
+    // The old store is freed before the new one is allocated: both together may exceed the allowed
+    // memory.
     kept.reset();
     Store made = make_store(session, size, is_on_host ? CL_MEM_ALLOC_HOST_PTR : 0);
     cl::Kernel fill = spec.kernel(session, "latency_fill");
@@ -48,11 +49,11 @@ const Store& Shared::store_for(bool is_on_host, Bytes size, const KernelSpec& sp
   return *kept;
 }
 
-/// A ring, and the launches on it.
+/// Ring of nodes with its kernels.
 class Chase {
  public:
-  /// Lays the nodes out, builds the chase and launches it once. Throws DeviceError, cl::Error, and
-  /// Unsupported for what the driver refuses.
+  /// Lays out the nodes, builds the chase and launches it once. Throws DeviceError and cl::Error.
+  /// Throws Unsupported if the driver refuses the size or the memory.
   Chase(std::shared_ptr<Shared> shared, const Point& point);
 
   Measurement run(std::uint64_t iterations);
@@ -79,7 +80,7 @@ class Chase {
   Session& session_;
   RingShape shape_;
   const SeriesSpec& series_;
-  std::uint32_t key_;  ///< key of the nodes' order
+  std::uint32_t key_;  ///< key of the random order of nodes
   Permutation order_;
   KernelSpec spec_;
   std::uint64_t warm_;  ///< untimed iterations
@@ -90,13 +91,14 @@ class Chase {
   cl::Kernel chase_{};
   cl::Kernel sweep_{};
   Walk walk_{};
-  bool is_fresh_{true};          ///< no chase since the layout
+  bool is_fresh_{true};          ///< no chase has run since the layout
   std::uint64_t position_{0};    ///< start of the next chase
-  std::uint64_t aged_until_{0};  ///< end of the nodes that were last visited a lap ago
+  std::uint64_t aged_until_{0};  ///< end of the nodes that were last visited one lap ago
 };
 
-// Small buffers precede the store: they reuse numbers of released buffers, whose records Oclgrind
-// mixes up with those of larger buffers (tests/runtimes/oclgrind.bats).
+// Small buffers are allocated before the store. Oclgrind records accesses by buffer number and
+// reuses the numbers of released buffers. If the store took such a number, Oclgrind would report
+// false errors (tests/runtimes/oclgrind.bats).
 Chase::Chase(std::shared_ptr<Shared> shared, const Point& point)
     : shared_(std::move(shared)),
       session_(shared_->session),
@@ -143,15 +145,15 @@ void Chase::build_chase() {
   try {
     chase_ = spec_.kernel(session_, "latency_chase");
   } catch (const DeviceError& error) {
-    // The compiler refuses the size if the text builds with a smaller table.
+    // If the same kernel builds with a smaller table, the compiler refuses the size of this one.
     if (spec_.preamble.empty() || !builds_small_table()) throw;
     throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
                                   format_bytes({shape_.working_set_bytes}), error.what()));
   }
 }
 
-/// Cuts the chase's memory from the store: a driver may refuse a buffer larger than its constant
-/// memory.
+/// Makes the memory of the chase a part of the store. For constants it is a sub-buffer: a driver
+/// may refuse a buffer larger than its constant memory.
 void Chase::cut_memory() {
   if (series_.space == Space::constant_argument) {
     cl_buffer_region piece{0, shape_.working_set_bytes};
@@ -180,12 +182,12 @@ void Chase::set_chase(std::uint64_t start, std::uint64_t lead, std::uint64_t ite
                 never, out_);
 }
 
-/// Launches the chase once: some drivers compile only now, and some refuse constants or local
-/// memory that they report.
+/// Launches the chase once. Some drivers compile at the first launch, and some refuse constants or
+/// local memory of a size that they report as supported.
 void Chase::launch_once() {
   try {
-    // This launch starts far from the first timed chase, which must not find its first nodes in a
-    // cache.
+    // This launch starts half a ring away from the first timed chase, whose first nodes must not
+    // be in a cache.
     set_chase(shape_.nodes() / 2, 0, 1);
     launch_over(session_, chase_, {1, 1});
   } catch (const cl::Error& error) {
@@ -195,10 +197,11 @@ void Chase::launch_once() {
   }
 }
 
-/// Walks the nodes from `begin` to `end` before the next chase, on the core that will run it:
-/// otherwise caches that only some units share would see only part of the walk.
+/// Walks the nodes from `begin` to `end` before the next chase. The walk runs on the core of the
+/// chase: otherwise caches that are not shared by all cores would miss part of the walk.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
-  // The chase kernel can walk only with an in-kernel clock, which excludes the walk from the time.
+  // The chase kernel can include the walk only with an in-kernel clock, which leaves the walk out
+  // of the time.
   if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
     walk_ = {begin, end, sweep_hops(end - begin, 1)};
     return;
@@ -212,8 +215,9 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   launch_over(session_, sweep_, {items, items});
 }
 
-/// Makes the next `hops` nodes the least recently used ones, as in an endless chase. For rings much
-/// longer than a chase one ageing serves several chases, at 3 % of the reuse distance.
+/// Makes the next `hops` nodes the least recently used ones, as in an endless chase. In rings much
+/// longer than a chase, one ageing serves more than one chase. The reuse distance then varies by
+/// 3 %.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = shape_.nodes();
   walk_ = {};
@@ -234,8 +238,8 @@ void Chase::age(std::uint64_t hops) {
 
 Measurement Chase::run(std::uint64_t iterations) {
   const std::uint64_t all = (warm_ + iterations) * shape_.unroll;
-  // An extra hop keeps the chase from ending at its start: a kernel that does nothing would then
-  // have the right checksum.
+  // If the hops are whole laps, an extra hop is added so that the chase does not end at its start.
+  // Otherwise a kernel that does nothing would have the right checksum.
   const std::uint64_t lead = all % shape_.nodes() == 0 ? 1 : 0;
   const std::uint64_t hops = lead + all;
   age(hops);

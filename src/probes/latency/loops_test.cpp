@@ -27,7 +27,7 @@ TEST_CASE(
     CHECK(is_aged_by_layout(device, ring_of(enough), hops));
     CHECK_FALSE(is_aged_by_layout(device, ring_of(enough - 1), hops));
   }
-  // A driver that does not say how many there are.
+  // If the driver does not report the number of compute units, it counts as 1.
   device.compute_units = 0;
   CHECK(is_aged_by_layout(device, ring_of(32 * hops), hops));
 }
@@ -43,7 +43,8 @@ TEST_CASE("latency: a GPU's layout ages what its last cache is small beside") {
   CHECK_FALSE(is_aged(mebibytes(255), Bytes{}));
   CHECK(is_aged(mebibytes(400), mebibytes(100)));
   CHECK_FALSE(is_aged(mebibytes(399), mebibytes(100)));
-  // One node per page: the next chases would come round to the first nodes.
+  // With one node per page the ring has few nodes: the next chases would reach the first nodes
+  // again.
   CHECK_FALSE(is_aged(mebibytes(512), Bytes{}, kibibytes(16)));
 }
 

@@ -16,7 +16,7 @@
 namespace clprobe::latency {
 namespace {
 
-/// How many of the `all` sizes lie from one of the `chosen` to the next, at most.
+/// Returns the maximum distance, in positions of `all`, between neighbouring sizes of `chosen`.
 std::size_t widest_gap(const std::set<std::uint64_t>& all, std::span<const std::uint64_t> chosen) {
   const std::set<std::uint64_t> some(chosen.begin(), chosen.end());
   std::size_t widest = 0;
@@ -27,7 +27,7 @@ std::size_t widest_gap(const std::set<std::uint64_t>& all, std::span<const std::
   return widest;
 }
 
-/// What each memory of the device can hold.
+/// Checks that the memory of the series can hold the working set.
 void check_fits(const DeviceInfo& device, const Point& point) {
   const std::uint64_t size = number(point, "working_set_bytes");
   if (point.series == "local") CHECK(size <= device.local_memory.count);
@@ -40,7 +40,7 @@ void check_fits(const DeviceInfo& device, const Point& point) {
   if (is_buffer) CHECK(shape_of<RingShape>(point).buffer_bytes <= device.max_allocation.count);
 }
 
-/// What every plan promises, whatever the device and the request.
+/// Checks conditions that every plan must meet, for any device and request.
 void check_points(const DeviceInfo& device, const Plan& plan) {
   std::map<std::string, std::set<std::uint64_t>> sizes;
   for (const Point& point : plan.points) {
@@ -55,7 +55,7 @@ void check_points(const DeviceInfo& device, const Plan& plan) {
     if (!plan.is_ordered && !sizes[point.series].empty()) {
       CHECK(size > *sizes[point.series].rbegin());
     }
-    CHECK(sizes[point.series].insert(size).second);  // none is there twice
+    CHECK(sizes[point.series].insert(size).second);  // each size occurs once
     CHECK(shape_of<RingShape>(point).buffer_bytes >= size);
     CHECK(number(point, "line_bytes") >= 8);
     CHECK(point.samples.empty());
@@ -106,7 +106,8 @@ TEST_CASE("--max-memory moves the end both ways, but never beyond one allocation
     request.max_memory = most;
     return Bytes{sizes_of(plan_of(device, request).points, "global").back()};
   };
-  // And a ring in the host's memory, and what is small.
+  // Returns the memory that remains for rings on the device after the host ring and the small
+  // buffers.
   const auto share = [](Bytes most) {
     return most - std::min(most / 8, mebibytes(64)) - kibibytes(16);
   };
@@ -133,7 +134,8 @@ TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are cou
         CAPTURE(most.count);
         CAPTURE(step.count);
         CHECK(plan.memory <= most);
-        // Results, and a number of each of the 1,024 work-items of a walk.
+        // Plan memory includes the results and one 8-byte number for each of the 1,024 work-items
+        // of a walk.
         if (!plan.points.empty()) CHECK(plan.memory.count > store + 8 * 1024);
         CHECK((plan.memory.count == 0) == plan.points.empty());
       }
@@ -143,7 +145,7 @@ TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are cou
 
 TEST_CASE("a plan without limits says how much memory it takes") {
   const Plan plan = plan_of(big_gpu());
-  // With the host's memory; no table of the nodes.
+  // The plan needs 1 GiB on the device and 64 MiB on the host, and no table of the nodes.
   CHECK(plan.memory > gibibytes(1) + mebibytes(64));
   CHECK(plan.memory < gibibytes(1) + mebibytes(65));
 }
@@ -170,7 +172,7 @@ TEST_CASE("--sizes are measured as they were asked for") {
   set_sizes(request, {{mebibytes(5), mebibytes(5), 0.0}, {kibibytes(1), kibibytes(1), 0.0}});
   CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
         std::vector<std::uint64_t>{1024, 5242880});
-  // Above what a plan takes by itself, since it was asked for.
+  // A requested size may exceed the largest size of a default plan.
   set_sizes(request, {{gibibytes(6), gibibytes(6), 0.0}});
   CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
         std::vector<std::uint64_t>{gibibytes(6).count});
@@ -203,13 +205,15 @@ TEST_CASE("on a CPU sizes of memory alone are few, and on a GPU they are not") {
     const auto sizes = sizes_of(plan_of(device, request).points, "global");
     return std::count_if(sizes.begin(), sizes.end(), [&](auto size) { return size >= from.count; });
   };
-  // Twice the cache is 200 MiB: 42 % apart there are 6 up to 1 GiB, and 9 % apart 20.
+  // From 200 MiB (twice the cache) to 1 GiB there are 6 sizes with a ratio of 1.42, or 20 with a
+  // ratio of 1.09.
   CHECK(count_from(cpu, mebibytes(200)) == 6);
   CHECK(count_from(cpu, mebibytes(100)) == 14);
   Request thorough;
   thorough.effort = Effort::thorough;
   CHECK(count_from(cpu, mebibytes(200), thorough) > 40);
-  // From 128 MiB where no cache is reported: 6 sizes 42 % apart, and the last.
+  // If no cache is reported, sparse sizes begin at 128 MiB: 6 sizes with a ratio of 1.42, and the
+  // last size.
   cpu.reported.set("cache_bytes", std::int64_t{0});
   CHECK(count_from(cpu, mebibytes(128)) == 7);
   cpu.type = DeviceType::gpu;
@@ -230,17 +234,18 @@ TEST_CASE("a first look begins with global memory, in sizes that halve the gaps"
     CHECK(std::none_of(end, plan.points.end(), is_global));
     const bool is_cpu = device.type == DeviceType::cpu;
     if (series_of(plan.points).contains("global-pages")) {
-      // What explains global memory: a CPU's others are the same memory.
+      // On a GPU the series that explains global memory comes last. On a CPU it precedes the other
+      // memories, which are global memory as well.
       CHECK((is_cpu ? *end : plan.points.back()).series == "global-pages");
     }
-    // On a GPU one visit that agrees with itself is enough.
+    // On a GPU one visit with little scatter is enough.
     CHECK(plan.urgent == (is_cpu ? static_cast<std::size_t>(end - plan.points.begin()) : 0U));
     if (is_cpu) CHECK(plan.min_urgent_visits == 2);
     if (is_cpu) CHECK(plan.max_urgent_visits == 4);
     CHECK(plan_of(device).urgent == 0);
     const std::vector<std::uint64_t> sizes = sizes_of(plan.points, "global");
     const std::set<std::uint64_t> rising(sizes.begin(), sizes.end());
-    REQUIRE(rising.size() == sizes.size());  // nothing twice
+    REQUIRE(rising.size() == sizes.size());  // no size occurs twice
     for (std::size_t count = 2; count < sizes.size(); ++count) {
       CHECK(widest_gap(rising, std::span(sizes).first(count)) <=
             2 * sizes.size() / std::bit_floor(count - 1));
@@ -265,7 +270,7 @@ TEST_CASE("a first look ends well beyond the last cache, and not at the largest 
   CHECK(last(0, DeviceType::cpu) == mebibytes(256).count);
   CHECK(last(std::int64_t{32} << 20, DeviceType::cpu) == mebibytes(256).count);
   CHECK(last(std::int64_t{96} << 20, DeviceType::cpu) == mebibytes(384).count);
-  // What was asked for is measured.
+  // A requested size is measured even if it exceeds the limit of a quick run.
   set_sizes(quick, {{gibibytes(1), gibibytes(1), 0.0}});
   CHECK(last(0) == gibibytes(1).count);
 }
@@ -290,7 +295,8 @@ TEST_CASE("request that leave nothing to measure are a mistake, with what to cho
   CHECK(mistake(big_gpu()) ==
         "--sizes: 16 B is less than two steps of 128 B; choose at least 256 B");
   set_sizes(request, {{Bytes{256}, Bytes{256}, 0.0}});
-  CHECK(plan_of(big_gpu(), request).points.size() == 7);  // all but one node per page
+  CHECK(plan_of(big_gpu(), request).points.size() == 7);  // all series except the one with one
+                                                          // node per page
   CHECK(mistake(big_gpu()).empty());
   request.own.set("step", OptionValue{Bytes{1024}});
   CHECK(
@@ -306,7 +312,7 @@ TEST_CASE("request that leave nothing to measure are a mistake, with what to cho
   CHECK(mistake(big_gpu()).empty());
   request.own.set("step", OptionValue{gibibytes(8'000'000'000)});
   CHECK(mistake(phone()).ends_with("choose at most 8 MiB"));
-  // What the device has not is no mistake of the person's.
+  // A series that the device does not support is not reported as a mistake in the options.
   request = {};
   request.series = {"local"};
   CHECK(mistake(bare()).empty());

@@ -17,7 +17,7 @@ std::map<ReferenceKind, std::uint64_t> references_of(const DeviceInfo& device) {
     const Point& point = plan.points.at(each.point);
     CHECK(point.series == "global");
     CHECK(sizes.emplace(each.kind, number(point, "working_set_bytes")).second);
-    // By itself it is cut from no larger store.
+    // A reference alone has a buffer of its own size, not a part of a larger store.
     REQUIRE(each.alone);
     const Point& alone = each.alone->point;
     CHECK(alone.parameters == point.parameters);
@@ -28,7 +28,7 @@ std::map<ReferenceKind, std::uint64_t> references_of(const DeviceInfo& device) {
   return sizes;
 }
 
-// One step of the sizes.
+// Returns true if `size` is at least `least` and less than one step of 1.1 above it.
 bool is_just_above(std::uint64_t size, Bytes least) {
   return size >= least.count && static_cast<double>(size) < 1.1 * static_cast<double>(least.count);
 }
@@ -38,7 +38,7 @@ bool is_just_above(std::uint64_t size, Bytes least) {
 TEST_CASE("references are the smallest size, one that caches hold, and one that none does") {
   const auto sizes = references_of(big_gpu());
   CHECK(sizes.at(ReferenceKind::core) == kibibytes(1).count);
-  // In the middle of 1 KiB and 256 MiB, as ratios go.
+  // The reference in a cache is near the geometric mean of 1 KiB and 256 MiB, 512 KiB.
   CHECK(sizes.at(ReferenceKind::cache) > kibibytes(400).count);
   CHECK(sizes.at(ReferenceKind::cache) < kibibytes(640).count);
   CHECK(is_just_above(sizes.at(ReferenceKind::memory), mebibytes(256)));

@@ -17,37 +17,39 @@ namespace clprobe::latency {
 namespace {
 
 constexpr Bytes largest = gibibytes(1);
-// A simulated walk costs the host the time of a miss per line.
+// The host simulates a walk line by line, so that large rings take long.
 constexpr Bytes largest_simulated = mebibytes(256);
-// A larger table would be a program text of megabytes. Larger constants are ordinary memory, which
-// `constant-argument` shows.
+// A larger table would need megabytes of program text. The series `constant-argument` covers
+// larger constants, which are in ordinary memory.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
-// Larger than any cache on the way to the host. Each hop is a round trip.
+// Largest ring in host memory: it exceeds all caches on the way to the host, and each hop takes a
+// round trip.
 constexpr Bytes largest_host = mebibytes(64);
 
-// The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
+// A plateau needs three points. A ratio of 1.09 distinguishes caches whose capacities differ by a
+// factor of 1.3.
 constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
 constexpr double few_ratio = 8.0;
 
-// Memory for results, and for those of walks.
+// Memory for the results of chases and of walks.
 constexpr Bytes small_buffers = kibibytes(16);
 
-/// Returns the minimum size of a translated page. One line per page must fit into a cache: on GPUs,
-/// whose pages are larger, 16 KiB leaves 8 MiB of lines in 1 GiB.
+/// Returns the minimum size of a translated page. One line per page must fit a cache. GPUs have
+/// larger pages: with 16 KiB, a working set of 1 GiB has 8 MiB of lines.
 Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
 
-/// Limits from which the largest working sets follow.
+/// Limits that determine the largest working sets.
 struct Basis {
   const DeviceInfo& device;
   Bytes store;  ///< size of the store on the device
   Bytes host;   ///< size of the store in host memory
 };
 
-/// Returns the possible forms of a node in a memory. Constants hold no pointers.
+/// Returns the possible contents of a node in a memory. Constants cannot hold pointers.
 std::span<const AddressForm> forms_in(Space space) {
   static constexpr std::array forms{AddressForm::index, AddressForm::offset, AddressForm::pointer};
   switch (space) {
@@ -72,14 +74,14 @@ AddressForm address_of(Space space, const DeviceInfo& device, AddressForm reques
     case Space::image:
       return AddressForm::index;
     case Space::constant_argument:
-      // A load through an argument adds the offset or index, and NVIDIA adds an index faster (39.2
-      // cycles against 41.0 on an H200).
+      // A load through an argument adds the offset or index to an address. NVIDIA GPUs add an
+      // index faster: on an H200 a load takes 39.2 cycles with an index and 41.0 with an offset.
       return device.isa == "nvptx" ? AddressForm::index : AddressForm::offset;
     case Space::constant_program:
     case Space::local:
       break;
   }
-  // An offset costs no instruction where the table's address is a constant.
+  // An offset costs no instruction if the address of the table is a constant.
   return AddressForm::offset;
 }
 
@@ -98,26 +100,26 @@ Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
     case Space::global:
       break;
   }
-  // The cost of a loop is most visible in the first level.
+  // The relative cost of a loop is highest in the first level.
   if (series.is_looped) return std::min(basis.store, kibibytes(8));
   return series.is_on_host ? basis.host : basis.store;
 }
 
-/// Returns the reason why there is no link to measure; empty if there is one.
+/// Returns the reason why there is no link to measure. Returns an empty string if there is a link.
 std::string_view missing_link(const DeviceInfo& device) {
   if (is_simulated(device)) return "a simulated device has no host";
   return shares_memory_with_host(device) ? "host and device share one memory" : "";
 }
 
-/// Returns the reason why the device cannot have such a series; empty if it can.
+/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
 std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, Bytes line) {
   if (series.is_on_host) return missing_link(device);
   if (series.is_by_page && page_step(device) <= line) {
     return "the step between nodes is already a page or more";
   }
   if (series.is_looped && is_simulated(device)) return "loops take no time on a simulated device";
-  // AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
-  // vector cache: two answers to one question.
+  // AMD's compilers use the scalar cache for a uniform chase and the vector cache for a divergent
+  // chase. Both series are measured.
   const bool has_scalar_loads =
       device.isa.starts_with("amdgcn") ||
       (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
@@ -155,40 +157,41 @@ double ratio_of(Spacing spacing, Effort effort) {
   return fine_ratio;
 }
 
-/// Returns the largest size of a first look: far enough beyond the last cache to see memory. On a
-/// shared CPU times of memory differ by a tenth, so that a plateau needs three octaves.
+/// Returns the largest size of a quick run. It is far enough beyond the last cache to show memory.
+/// On a shared CPU, times of memory vary by 10 %, so that a plateau must span three octaves.
 Bytes largest_quick(const DeviceInfo& device) {
   constexpr std::uint64_t caches = 4;
   const Bytes least = mebibytes(device.type == DeviceType::cpu ? 256 : 128);
   return std::clamp(reported_cache(device) * caches, least, mebibytes(512));
 }
 
-/// Returns the size from which a CPU has few sizes. A gigabyte takes seconds to lay out: with more
-/// sizes no point would be visited twice. Virtual machines report no cache, and few caches are
-/// larger than this. A GPU may report its nearest cache.
+/// Returns the size from which a CPU has sparse sizes; 0 for none. A ring of 1 GiB takes seconds
+/// to lay out: with more sizes no point would be visited twice. Virtual machines report no cache;
+/// few caches exceed the default of 128 MiB. On a GPU all sizes are dense, since its driver may
+/// report L1 as the last cache.
 Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   constexpr std::uint64_t caches = 2;
   if (device.type != DeviceType::cpu || effort == Effort::thorough) return {};
   return std::max(reported_cache(device) * caches, mebibytes(128));
 }
 
-/// Returns the largest store that the device can hold and the memory limit allows.
+/// Returns the size of the largest store that fits the device and the memory limit.
 Bytes largest_store(const DeviceInfo& device, const Options& requested) {
   if (requested.max_memory.count != 0) {
     const Bytes rest = requested.max_memory - std::min(requested.max_memory, small_buffers);
     return std::min(rest, device.max_allocation);
   }
-  // Requested sizes are measured if a buffer can hold them.
+  // Requested sizes are limited only by the largest buffer.
   if (!requested.sizes.empty()) return device.max_allocation;
   const Bytes top = requested.effort == Effort::quick ? largest_quick(device)
                     : is_simulated(device)            ? largest_simulated
                                                       : largest;
   const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
-  // Whole MiB, so that series of different steps end at the same size.
+  // The store has whole MiB, so that series with different steps end at the same size.
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
-/// Returns the memory for rings on the host: a small part of the limit, since they need less.
+/// Returns the size of the store in host memory: at most 1/8 of the memory limit.
 Bytes host_store(const DeviceInfo& device, const Options& requested) {
   constexpr std::uint64_t part = 8;
   if (!requested.wants(host_series) || !missing_link(device).empty()) return {};
@@ -225,7 +228,8 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& req
     const std::string_view missing = missing_in(spec, device, line);
     const bool is_close = spec.is_in_order && requested.is_in_order;
     const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
-    // A first look has no time for series about fetching, and a simulated device does not prefetch.
+    // A quick run has no time for the series in address order. A simulated device does not
+    // prefetch, so the series would show nothing.
     const bool is_brief = requested.effort == Effort::quick || is_simulated(device);
     const bool is_extra = !missing.empty() || (spec.is_in_order && is_brief) ||
                           (spec.is_on_request && requested.effort != Effort::thorough);
@@ -242,8 +246,8 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& req
 Bytes memory_for(Bytes store) { return store + small_buffers; }
 
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& requested) {
-  Bytes most{};   // largest working set of any memory
-  Bytes least{};  // two of the smallest steps
+  Bytes most{};   // largest working set of all series
+  Bytes least{};  // two steps of the series with the smallest step
   for (const SeriesPlan& series : all) {
     if (!series.missing.empty()) continue;
     most = std::max(most, series.last);
@@ -265,7 +269,7 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& reques
 }
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape) {
-  // A 32-bit offset reaches 4 GiB, a 32-bit index of 4-byte elements 16 GiB.
+  // A 32-bit offset reaches 4 GiB; a 32-bit index of 4-byte elements reaches 16 GiB.
   const Bytes reach = shape.address == AddressForm::index ? gibibytes(16) : gibibytes(4);
   const std::string local_bytes =
       series.space == Space::local ? fmt::format(" -DLOCAL_BYTES={}", shape.buffer_bytes) : "";
@@ -310,14 +314,15 @@ std::uint64_t usual_hops(const DeviceInfo& device) {
 
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) {
   const std::uint64_t lap = (shape.nodes() + shape.unroll - 1) / shape.unroll;
-  // With few hops per iteration a lap has too many iterations for one launch.
+  // With few hops per iteration, walking a whole lap takes too many iterations for one launch.
   const bool fits = shape.nodes() <= usual_hops(device) && lap <= max_iterations / 2;
   return fits ? lap : std::min<std::uint64_t>(lap, 4);
 }
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series,
                         const RingShape& shape) {
-  // Each launch lays out local memory in a loop over the nodes.
+  // Each launch lays out the ring in local memory by a loop over the nodes. The loop counts
+  // towards max_iterations.
   const std::uint64_t layout = series.space == Space::local ? shape.nodes() : 0;
   const std::uint64_t before = warm_iterations(device, shape) + layout;
   return std::max(max_iterations, before + 1) - before;
@@ -337,13 +342,14 @@ bool is_native_cpu(const DeviceInfo& device) {
 }
 
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops) {
-  // A CPU's thread writes nodes in the order of the chase. Only later writes of the same thread
-  // have certainly displaced the first nodes from its caches: other threads may not share them.
+  // A CPU's thread writes nodes in the order of the chase. Later writes of the same thread
+  // displace the first nodes from its caches. Writes of other threads may not, since other cores
+  // have their own caches.
   if (is_native_cpu(device)) {
     return shape.nodes() / units_of(device) >= long_ring * hops;
   }
-  // A GPU's work-items write the ring in parallel. The nearest caches are empty when a kernel
-  // begins, and the last one holds the latest writes. The reported cache may be the nearest.
+  // A GPU's work-items write the ring in parallel. L1 caches are empty when a kernel begins, and
+  // the last cache holds the latest writes. The margin is 4, since the reported cache may be L1.
   constexpr std::uint64_t surely_beyond = 4;
   const Bytes enough = std::max(reported_cache(device) * surely_beyond, mebibytes(256));
   return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&

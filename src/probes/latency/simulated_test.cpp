@@ -21,7 +21,8 @@ using simulator::Machine;
 ProbeResult measured(const Machine& machine, const Request& request) {
   const auto backend = simulated_backend(machine, 42);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // so long that a slow host does not change the
+                                              // result
   budget.max_visits = 1;
   budget.min_visits = 1;
   return measure(probe, *backend, request, budget, {});
@@ -35,7 +36,7 @@ std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
   return std::nullopt;
 }
 
-/// The value; 0 where nothing was found.
+/// Returns the value of a finding; 0 without a finding or value.
 double value(const ProbeResult& result, std::string_view name, std::string_view series, int level) {
   const auto found = finding(result, name, series, level);
   return found && found->value ? *found->value : 0.0;
@@ -63,7 +64,8 @@ TEST_CASE("latency finds the levels of every preset") {
     const Machine machine = simulator::preset(name);
     Request request;
     request.series = {"global", "local"};
-    // Beyond a large second level, with no more sizes than its plateaus need.
+    // Sizes extend to three times L2. Above L1 the ratios are larger: plateaus need only a few
+    // sizes, and large rings take long to simulate.
     set_sizes(request, {{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
                         {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
                         {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}});
@@ -83,7 +85,7 @@ TEST_CASE("latency finds the levels of every preset") {
   }
 }
 
-/// What is said of the step behind a level.
+/// Returns the label of the step after a level; "none" without a step.
 std::string step(const ProbeResult& result, int level) {
   const auto found = finding(result, "step", "global", level);
   return found ? found->label : std::string("none");
@@ -95,7 +97,7 @@ TEST_CASE("the end of a cache is no translation, and that of a translation buffe
   request.series = {"global", "global-pages"};
   set_sizes(request, {{kibibytes(1), mebibytes(256), 1.19}});
   const ProbeResult plain = measured(machine, request);
-  // Of 16 KiB, in which there is one page of the chase that tells.
+  // L1 has 16 KiB. The chase with one node per page has only one page of that size.
   CHECK(step(plain, 1) == "cache");
   CHECK(step(plain, 2) == "cache");
   CHECK(step(plain, 3) == "none");
@@ -106,7 +108,8 @@ TEST_CASE("the end of a cache is no translation, and that of a translation buffe
   CHECK(step(walking, 2) == "cache");
   CHECK(step(walking, 3) == "translation");
   check_capacity(walking, 3, mebibytes(4).count);
-  // At the largest sizes nearly every page is missed; at the first of the plateau some are not.
+  // At the largest sizes nearly every load misses the TLB; at the smallest size of the plateau
+  // fewer do.
   CHECK(value(walking, "cycles", "global", 4) == doctest::Approx(570.0 + 200.0).epsilon(0.03));
 }
 
@@ -142,7 +145,8 @@ TEST_CASE("in the order of addresses nothing comes earlier, but for translations
     REQUIRE(in_order);
     CHECK(*in_order->value == doctest::Approx(1.0).epsilon(0.02));
   }
-  // The 512 lines of a page need one translation in order, and one each at random.
+  // The 512 lines of a page need one translation in address order, and 512 translations in random
+  // order.
   Machine machine = simulator::preset("fermi-m2070");
   machine.translation = {.entries = 64, .page_bytes = 64 << 10, .miss_cycles = 200};
   set_sizes(request, {{mebibytes(64), mebibytes(64), 0.0}});

@@ -17,20 +17,21 @@ using simulator::Machine;
 using simulator::Resident;
 using simulator::Trace;
 
-// Simulated hops differ only by their lines, so that a few show the latency.
+// Simulated hops differ only in their lines, so that a few hops show the latency.
 constexpr std::uint64_t hops = 1024;
-// Nodes that fill the caches twice displace all earlier ones, even in the fullest sets.
+// Nodes that fill the caches twice displace all earlier nodes, even from the sets with the fewest
+// nodes.
 constexpr std::uint64_t aged_capacities = 2;
 
-/// A single cycle of nodes that is computed node by node, in address order or in a random order.
-/// The random order is a congruential generator of full period (Hull and Dobell 1962) without the
-/// numbers beyond the nodes.
+/// Single cycle of nodes that is computed node by node, in address order or random order. The
+/// random order is a congruential generator of full period (Hull and Dobell 1962) whose numbers
+/// beyond the last node are skipped.
 class PartialCycle {
  public:
   PartialCycle(std::uint64_t nodes, bool is_in_order)
       : nodes_(nodes), is_in_order_(is_in_order), mask_(std::bit_ceil(nodes) - 1) {
-    // Newton's iteration doubles the number of right bits; it starts with 3, since an odd number is
-    // its own inverse modulo 8.
+    // Newton's iteration doubles the number of correct bits. It starts with 3 correct bits, since
+    // an odd number is its own inverse modulo 8.
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
   [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
@@ -49,7 +50,7 @@ class PartialCycle {
   }
 
  private:
-  static constexpr std::uint64_t factor = 6364136223846793005;  // by Knuth; 1 modulo 4
+  static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's factor; it is 1 modulo 4
   static constexpr std::uint64_t increment = 1442695040888963407;
   std::uint64_t nodes_;
   bool is_in_order_;
@@ -57,8 +58,8 @@ class PartialCycle {
   std::uint64_t inverse_{factor};
 };
 
-/// Returns the byte offsets of the first `head` and the last `tail` nodes of the chase, or of all
-/// nodes if there are no more.
+/// Returns the byte offsets of the first `head` and the last `tail` nodes of the chase. Returns
+/// all offsets if the chase has at most `head + tail` nodes.
 std::vector<std::uint64_t> offsets_of(const RingShape& shape, bool is_in_order, std::uint64_t head,
                                       std::uint64_t tail) {
   const std::uint64_t nodes = shape.nodes();
@@ -86,7 +87,8 @@ std::uint64_t aged_lines(std::uint64_t bytes, std::uint64_t line_bytes) {
   return std::max<std::uint64_t>(1, aged_capacities * bytes / line_bytes);
 }
 
-/// Returns the contents of a cache of `bytes` after a walk over the ring: its last nodes.
+/// Returns the contents of a cache of `bytes` bytes after a walk over the ring: the last nodes of
+/// the ring.
 Resident walked(Resident::Home home, std::uint64_t bytes, std::uint64_t line_bytes,
                 std::uint64_t nodes) {
   const std::uint64_t count = std::min(nodes, aged_lines(bytes, line_bytes));

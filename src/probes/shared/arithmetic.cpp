@@ -14,7 +14,7 @@ extern const Probe probe;
 namespace {
 
 constexpr cl_ulong first_value = 20160;
-// LINK_64 in cl/ticks.cl.
+// Number of links in the macro LINK_64 of cl/ticks.cl.
 constexpr std::uint64_t links_per_iteration = 64;
 constexpr std::uint64_t usual_iterations = 256;
 
@@ -28,8 +28,8 @@ Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
   return made;
 }
 
-/// Expected end of the chain, kept between samples: consecutive samples have equally many
-/// iterations.
+/// Computes the expected end of the chain. It keeps the end for the next sample, since consecutive
+/// samples have equally many iterations.
 class ChainEnd {
  public:
   std::uint64_t after(std::uint64_t iterations) {

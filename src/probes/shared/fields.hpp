@@ -31,19 +31,20 @@
 
 namespace clprobe {
 
-/// Range of a whole number of a point, which a stored point may violate. The default maximum
-/// exceeds any device's memory in bytes.
+/// Allowed range of a whole number in a point. A stored point may violate the range. The default
+/// maximum exceeds the number of bytes of any device's memory.
 struct Bounds {
   std::int64_t min{0};
   std::int64_t max{std::int64_t{1} << 48U};
 };
 inline constexpr Bounds from_1{.min = 1};
-/// Ranges of counts, small enough that products of three fit 64 bits.
+/// Allowed ranges of counts. The product of three counts fits 64 bits.
 inline constexpr Bounds count_from_0{.max = std::int64_t{1} << 20U};
 inline constexpr Bounds count_from_1{.min = 1, .max = std::int64_t{1} << 20U};
 
-/// Reads the fields of a point. Its problem is the first field of a wrong type or out of bounds,
-/// otherwise the first that is missing or an unknown word. Fields with a problem keep their value.
+/// Reads the fields of a point. `problem()` is the first field of a wrong type or out of bounds;
+/// without such a field, the first missing field or unknown word. Fields with a problem keep their
+/// value.
 class FieldReader {
  public:
   explicit FieldReader(const Point& point) : point_(point) {}
@@ -80,8 +81,8 @@ class FieldReader {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
   }
 
-  /// Checks the type of a field that the other fields determine. It exists for readers of
-  /// documents.
+  /// Checks the type of a field that follows from other fields. Points store the field for readers
+  /// of documents.
   template <std::integral Number>
   void derived(std::string_view name, Number /*number*/) {
     std::optional<std::int64_t> shown;
@@ -92,7 +93,7 @@ class FieldReader {
     text(name, shown);
   }
 
-  /// Reads a fact. The number keeps its value if the point lacks the fact.
+  /// Reads a fact. `number` keeps its value if the point lacks the fact.
   template <std::integral Number>
   void fact(std::string_view name, Number& number, const Bounds& bounds = {}) {
     const Value* const value = point_.facts.find(name);
@@ -109,9 +110,9 @@ class FieldReader {
     return any->what == is_missing ? fmt::format("a point lacks '{}'", any->name)
                                    : fmt::format("'{}' {}", any->name, any->what);
   }
-  /// Returns the first field with an impossible value.
+  /// Returns the first field of a wrong type or out of bounds.
   [[nodiscard]] const std::optional<PointProblem>& bad() const { return bad_; }
-  /// Returns the reason why the point cannot be read. There must be one.
+  /// Returns the reason why the point cannot be read. Requires that `problem()` is not empty.
   [[nodiscard]] PointProblem worst() const {
     return bad_ ? *bad_ : unknown_.value_or(PointProblem{});
   }
@@ -165,7 +166,7 @@ class FieldReader {
 
   void fail(std::string_view name, std::string what) { note(bad_, name, std::move(what)); }
 
-  /// Keeps the first problem of a kind.
+  /// Keeps the first problem of its kind: a wrong value, or a missing field.
   void note(std::optional<PointProblem>& problem, std::string_view name, std::string what) const {
     if (!problem) problem = PointProblem{std::string(group_), std::string(name), std::move(what)};
   }
@@ -216,8 +217,8 @@ class FieldWriter {
   Point& point_;
 };
 
-/// Returns the shape of a point; nothing if a field is missing or wrong, as in a document of
-/// another version or tool.
+/// Returns the shape of a point. Returns nothing if a field is missing or wrong, as in a document
+/// of another version or tool.
 template <typename Shape>
 std::optional<Shape> find_shape(const Point& point) {
   Shape shape;
@@ -237,8 +238,8 @@ Shape shape_of(const Point& point) {
   return shape;
 }
 
-/// Returns the first impossible field of a stored point by any of these shapes. Missing fields are
-/// no problem: other versions and tools write fewer.
+/// Returns the first wrong field of a stored point, in the order of `Shapes`. Missing fields are
+/// no problem: other versions and tools write fewer fields.
 template <typename... Shapes>
 std::optional<PointProblem> find_problem(const Point& point) {
   std::optional<PointProblem> problem;

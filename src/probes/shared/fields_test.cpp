@@ -24,7 +24,7 @@ constexpr Word<Fruit> fruit_words[]{{Fruit::apple, "apple"}, {Fruit::pear, "pear
 struct Basket {
   std::uint32_t count{1};
   Fruit fruit{Fruit::apple};
-  std::int64_t worms{0};  ///< of apples alone
+  std::int64_t worms{0};  ///< number of worms, stored only for apples
   std::optional<int> price{};
   std::string owner{};
   std::optional<std::string> note{};
@@ -121,7 +121,7 @@ TEST_CASE("what a stored point has and cannot be is found, what it lacks is not"
   CHECK_FALSE(find_problem<Basket>({}).has_value());
   Point point = point_of({.price = 1});
   CHECK_FALSE(find_problem<Basket>(point).has_value());
-  point.parameters.set("fruit", std::string("plum"));  // a later version may have it
+  point.parameters.set("fruit", std::string("plum"));  // a later version may define "plum"
   CHECK_FALSE(find_problem<Basket>(point).has_value());
   point.facts.set("weight", std::int64_t{-1});
   CHECK(find_problem<Basket>(point) ==
@@ -150,7 +150,7 @@ TEST_CASE("findings are built in one way") {
   CHECK(planned.name == "knee");
   CHECK(planned.series == "read");
   CHECK(planned.reason == "the device has none");
-  CHECK(planned.method == "plan");  // by which the engine knows it
+  CHECK(planned.method == "plan");  // the engine keeps findings with this method
   CHECK(planned.source == Source::reported);
 }
 

@@ -40,7 +40,7 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return with_value(finding_of(name, series, unit, method), value, low, high);
 }
 
-/// Makes a finding without a value, with the reason why the measurement gives none.
+/// Makes a finding without a value. `reason` states why the measurement gives none.
 inline Finding without_value(std::string_view name, std::string_view series,
                              std::string_view method, std::string_view reason,
                              std::string_view unit = {}) {
@@ -49,10 +49,12 @@ inline Finding without_value(std::string_view name, std::string_view series,
   return finding;
 }
 
-/// Method of findings that `plan` makes. The engine keeps these when the analysis is repeated.
+/// Method of findings that `plan` makes. The engine keeps these findings when the analysis is
+/// repeated.
 inline constexpr std::string_view plan_method = "plan";
 
-/// Makes a finding that `plan` does not measure, with the reason that the device reports.
+/// Makes a finding for a quantity that `plan` does not measure. `reason` comes from the device's
+/// report.
 inline Finding not_measured(std::string_view name, std::string_view series,
                             std::string_view reason) {
   Finding finding = without_value(name, series, plan_method, reason);
@@ -60,7 +62,8 @@ inline Finding not_measured(std::string_view name, std::string_view series,
   return finding;
 }
 
-/// Returns the finding of that name and series; null if there is none. An empty series matches any.
+/// Returns the finding of this name and series; null if there is none. An empty `series` matches
+/// any series.
 inline const Finding* find_finding(std::span<const Finding> findings, std::string_view name,
                                    std::string_view series = {}) {
   const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
@@ -69,7 +72,7 @@ inline const Finding* find_finding(std::span<const Finding> findings, std::strin
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// Returns the finding of that name and series if it has a value; otherwise null.
+/// Returns the finding of this name and series; null if there is none or it has no value.
 inline const Finding* find_value(std::span<const Finding> findings, std::string_view name,
                                  std::string_view series = {}) {
   const Finding* const found = find_finding(findings, name, series);
@@ -87,7 +90,7 @@ inline std::vector<std::string> series_in(std::span<const Finding> findings) {
   return series;
 }
 
-/// Formats a size, which a document may claim to be larger than 2^63.
+/// Formats a size. Sizes above 9.2e18 bytes, which a document may claim, are shown as 9.2e18.
 inline std::string size_text(double bytes) {
   constexpr double largest = 9.2e18;
   return format_bytes({static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
@@ -107,7 +110,7 @@ inline std::string observed_text(const Finding& finding) {
   return fmt::format("{} {}", text, one_size_text(finding));
 }
 
-/// Appends a part to a list of parts, unless it is empty.
+/// Appends `more` to a list in `text`, unless `more` is empty.
 inline void append(std::string& text, std::string_view separator, std::string_view more) {
   if (!text.empty() && !more.empty()) text += separator;
   text += more;

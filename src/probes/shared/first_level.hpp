@@ -14,28 +14,30 @@ namespace clprobe {
 /// Makes a finding of one level of a curve, without a value.
 Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit);
 
-/// Returns the number of the first visible level of a curve: 2 if a faster level has no plateau.
+/// Returns the number of the first visible level of a curve: usually 1, but 2 if a faster level
+/// has no plateau.
 int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> levels);
 
-/// Returns `first` as the finding of a level without a plateau: no value, and the value of its
-/// fastest point as interval. Returns nothing if no level is lost.
+/// Returns `first` as the finding of a first level that has no plateau. The finding has no value;
+/// its interval is that of the curve's fastest point. Returns nothing if the first level has a
+/// plateau.
 std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
                                         std::span<const Level> levels, Finding first);
 
-/// Returns `made` with the size at which the level ends, or with the largest working set as lower
-/// bound.
+/// Returns `made` with the size at which the level ends. For a level that does not end, the
+/// largest working set is the lower bound.
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value at the largest working set, and with the extremes after the last
-/// plateau as interval. Returns nothing if the curve ends in a plateau. A rise without a plateau
-/// has translations that no longer fit, or a cache that others use. The unit is as for
+/// Returns `made` with the value at the largest working set. Its interval spans the extremes after
+/// the last plateau. Returns nothing if the curve ends in a plateau. A curve rises without a
+/// plateau if its pages exceed the TLB or if other programs use the cache. The unit is as for
 /// `at_largest_size`.
 std::optional<Finding> beyond_last(Finding made, const Level& last,
                                    std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value of a series without levels at its largest size, and with that
-/// point's interval. The unit of `made` is "seconds", or "bytes_per_second" for points in ns per
-/// byte. At least one point of the series must have an estimate.
+/// Returns `made` with the value and the interval of the largest size, for a series without
+/// levels. The unit of `made` is "seconds", or "bytes_per_second" for points in ns per byte. At
+/// least one point of the series must have an estimate.
 Finding at_largest_size(Finding made, std::span<const Point> points, const DeviceInfo& device);
 
 }  // namespace clprobe

@@ -17,8 +17,8 @@ std::uint64_t max_group_of(const DeviceInfo& device) {
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t elements) {
   const std::uint64_t units = units_of(device);
   if (runs_items_in_turn(device)) {
-    // A CPU runs work-items one after another, so that a few per thread suffice. Each has at most
-    // as many iterations as llvmpipe allows.
+    // A CPU runs work-items one after another, so a few work-items per thread suffice. Each
+    // work-item has at most the number of iterations that llvmpipe allows.
     const std::uint64_t min_items = elements / max_iterations + 1;
     return {std::min(std::max(units * 4, min_items), std::max<std::uint64_t>(1, elements)), 1};
   }
@@ -33,8 +33,9 @@ bool may_cut_loops(const DeviceInfo& device) { return device.isa == "spir"; }
 
 namespace {
 
-/// Returns the time of a launch: the minimum of two that agree, or of three. A launch shorter than
-/// `long_enough_ns` is not repeated, since disturbances only lengthen launches.
+/// Returns the time of a launch in ns. A launch shorter than `long_enough_ns` runs once, since
+/// disturbances only lengthen launches. Other launches run twice, or three times if the first two
+/// times differ by more than 25 %; the minimum counts.
 double ns_of_launch(const std::function<double()>& launch, double long_enough_ns) {
   constexpr int max_launches = 3;
   constexpr double max_difference = 1.25;
@@ -57,7 +58,8 @@ std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
   for (std::uint64_t iterations = 1;;) {
     const double ns = ns_of_launch([&] { return ns_of(iterations); }, long_enough_ns);
     const bool is_known = ns >= long_enough_ns || iterations >= most;
-    // Two launches of half that length take the time of one sample.
+    // The next launch usually runs twice. With half of `wanted_ns`, both runs together take the
+    // time of one sample.
     const double next_ns = is_known ? wanted_ns : wanted_ns / 2.0;
     const double next = std::ceil(static_cast<double>(iterations) * next_ns / ns);
     const std::uint64_t bound = std::min(most, iterations * max_growth);

@@ -12,11 +12,12 @@
 
 namespace clprobe {
 
-/// Maximum work-group size without a build option: compilers assign registers for groups of this
-/// size.
+/// Maximum work-group size of kernels that are built without a size option. Compilers assign
+/// registers for groups of this size.
 inline constexpr std::uint64_t usual_group = 256;
 
-/// Maximum iterations of all loops of a launch. llvmpipe silently ends loops after 65,535.
+/// Maximum number of iterations of all loops of a launch together. llvmpipe silently ends loops
+/// after 65,535 iterations.
 inline constexpr std::uint64_t max_iterations = 60000;
 
 /// Returns the build option for a kernel that runs in groups of exactly `work_items`.
@@ -24,7 +25,7 @@ inline std::string large_group(std::uint64_t work_items) {
   return " -DGROUP=" + std::to_string(work_items);
 }
 
-/// Build option for groups of several work-items on a CPU (see cl/clock.clh).
+/// Build option for groups of more than one work-item on a CPU (see cl/clock.clh).
 inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
 
 /// Returns the number of compute units; 1 if the device does not report it.
@@ -33,24 +34,24 @@ std::uint64_t units_of(const DeviceInfo& device);
 /// Returns the maximum work-group size; 1 if the device does not report it.
 std::uint64_t max_group_of(const DeviceInfo& device);
 
-/// Numbers of work-items of a launch and of each of its work-groups.
+/// Number of work-items of a launch, and of each of its work-groups.
 struct LaunchSize {
   std::uint64_t items;
   std::uint64_t group;
 };
 
-/// Returns a launch over the whole device for a loop over `elements`: at most one work-item per
-/// element, each with at most max_iterations elements.
+/// Returns the size of a launch that spreads a loop over `elements` across the whole device. Each
+/// work-item has between 1 and max_iterations elements.
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t elements);
 
-/// Returns true if the driver may end loops longer than max_iterations, as drivers with SPIR
-/// compilers do (llvmpipe).
+/// Returns true if the driver may end loops after max_iterations. Drivers with SPIR compilers,
+/// such as llvmpipe, do.
 bool may_cut_loops(const DeviceInfo& device);
 
-/// Returns the iterations, 1 to `most`, of a launch that takes about `wanted_ns`. `ns_of` launches
-/// a number of iterations and returns the time. The number grows until a launch takes a quarter of
-/// the wanted time. The time is that of two launches that agree, or the minimum of three: a launch
-/// that was interrupted for milliseconds looks long enough with one iteration.
+/// Returns the number of iterations, from 1 to `most`, of a launch that takes about `wanted_ns`.
+/// `ns_of` launches a number of iterations and returns the time in ns. The number grows until a
+/// launch takes a quarter of `wanted_ns`. Launches of that length are repeated, since one
+/// interrupted for milliseconds looks long enough with one iteration.
 std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
                              const std::function<double(std::uint64_t iterations)>& ns_of);
 

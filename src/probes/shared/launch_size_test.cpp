@@ -13,7 +13,8 @@ constexpr std::uint64_t most = 1U << 20U;
 
 TEST_CASE("launches are as long as is wanted, whatever interrupts one of them") {
   int calls = 0;
-  // 2 us to start, and 100 ns an iteration; every third one waits for others for 20 ms.
+  // A launch takes 2 us to start and 100 ns per iteration. Every third launch is interrupted for
+  // 20 ms.
   const auto ns_of = [&](std::uint64_t iterations) {
     return 2000.0 + 100.0 * static_cast<double>(iterations) + (++calls % 3 == 1 ? 20e6 : 0.0);
   };
@@ -41,7 +42,7 @@ TEST_CASE(
   CHECK(iterations_for(600e3, most, ns_of) == 600);
   CHECK(asked == std::vector<std::uint64_t>{1, 64, 300, 300});
   asked.clear();
-  // A quarter of what is wanted is enough to know.
+  // A launch of a quarter of the wanted time is long enough to compute the number of iterations.
   CHECK(iterations_for(256e3, most, ns_of) == 256);
   CHECK(asked == std::vector<std::uint64_t>{1, 64, 64});
 }
@@ -50,7 +51,8 @@ TEST_CASE("a third launch is made where two of one length differ") {
   std::vector<double> took;
   std::size_t asked = 0;
   const auto ns_of = [&](std::uint64_t) { return took.at(asked++); };
-  // The first one builds the kernel, others hold up the second one.
+  // The first launch also builds the kernel, and the second one is interrupted: the third one
+  // counts.
   took = {30e6, 9e6, 5e6};
   CHECK(iterations_for(20e6, most, ns_of) == 4);
   CHECK(asked == 3);
@@ -58,7 +60,7 @@ TEST_CASE("a third launch is made where two of one length differ") {
   asked = 0;
   CHECK(iterations_for(72e6, most, ns_of) == 3);
   CHECK(asked == 2);
-  // It was not as long as it looked.
+  // The first launch was interrupted: the second one shows that one iteration takes 1 us.
   took = {30e6, 1e3, 1e7, 1e7};
   asked = 0;
   CHECK(iterations_for(20e6, most, ns_of) == 128);

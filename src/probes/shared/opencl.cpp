@@ -28,10 +28,11 @@ void bind_shared_virtual(cl::Kernel& kernel, cl_uint index, const void* begin) {
 }
 
 const cl::Buffer& KeptBuffer::at_least(Session& session, std::uint64_t bytes) {
-  // Drivers allocate whole pages. A buffer of at least one page shares none with other buffers.
+  // Drivers allocate whole pages. A buffer of at least one page shares no page with other buffers.
   constexpr Bytes page = kibibytes(4);
   if (size_.count < bytes || size_.count == 0) {
-    // The old buffer is freed first: both together may exceed the allowed memory.
+    // The old buffer is freed before the new one is allocated: both together may exceed the
+    // allowed memory.
     buffer_ = cl::Buffer();
     size_ = Bytes{};
     const Bytes size = std::max(Bytes{bytes}, page);

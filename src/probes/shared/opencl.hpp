@@ -17,36 +17,36 @@
 
 namespace clprobe {
 
-/// Throws cl::Error unless `status` is CL_SUCCESS, for calls that CL/opencl.hpp does not wrap. The
-/// name of the call must outlive the error.
+/// Throws cl::Error unless `status` is CL_SUCCESS. Used for calls that CL/opencl.hpp does not
+/// wrap. The string `call` must outlive the error.
 inline void expect_success(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw cl::Error(status, call);
 }
 
-/// Memory for a probe's loads: a buffer that the driver allocates. On a CPU device it is a buffer
-/// over host pages, which are huge pages if the system provides them.
+/// Memory for a probe's loads. On a CPU device it is a buffer over host pages, which are huge
+/// pages if the system provides them. On other devices the driver allocates the buffer.
 struct Store {
-  std::unique_ptr<HostMemory> host{};  // declared before the buffer, so that it outlives the buffer
+  std::unique_ptr<HostMemory> host{};  // declared first, so that it is destroyed after the buffer
   cl::Buffer buffer{};
   Bytes size{};
 };
 
-/// Makes a store. `flags` are added to the flags of a buffer that the driver allocates. Throws
-/// cl::Error.
+/// Makes a store. `flags` apply only to a buffer that the driver allocates, in addition to its
+/// usual flags. Throws cl::Error.
 Store make_store(Session& session, Bytes size, cl_mem_flags flags = 0);
 
-/// Allocates coarse-grained shared virtual memory, freed with the last pointer. Returns null if the
-/// driver refuses the size.
+/// Allocates coarse-grained shared virtual memory, which the last pointer to it frees. Returns
+/// null if the driver refuses the size.
 std::shared_ptr<void> make_shared_virtual(const Session& session, Bytes size);
 
 /// Sets shared virtual memory as an argument of a kernel. Throws cl::Error.
 void bind_shared_virtual(cl::Kernel& kernel, cl_uint index, const void* begin);
 
-/// A small buffer that all points share, since drivers take long to allocate one. A larger request
-/// replaces the buffer and drops its contents.
+/// Small buffer that all points of a probe share, since drivers take long to allocate buffers. A
+/// request for a larger size replaces the buffer and drops its contents.
 class KeptBuffer {
  public:
-  /// Returns the buffer, with at least `bytes`. Throws cl::Error.
+  /// Returns the buffer, which has at least `bytes` bytes. Throws cl::Error.
   const cl::Buffer& at_least(Session& session, std::uint64_t bytes);
 
  private:
@@ -60,7 +60,7 @@ struct KernelSpec {
   std::string options{};
   std::string preamble{};
 
-  /// Returns a kernel by name. Builds the file on the first call. Throws DeviceError.
+  /// Returns the kernel `name`. The first call builds the file. Throws DeviceError.
   cl::Kernel kernel(Session& session, const char* name) const {
     return session.kernel(file, name, options, preamble);
   }
@@ -69,7 +69,7 @@ struct KernelSpec {
   }
 };
 
-/// Sets the arguments of a kernel from `index` on. Returns the index that follows the last one.
+/// Sets the arguments of a kernel, starting at `index`. Returns the index after the last argument.
 template <typename... Arguments>
 cl_uint set_arguments(cl::Kernel& kernel, cl_uint index, const Arguments&... arguments) {
   (static_cast<void>(kernel.setArg(index++, arguments)), ...);
@@ -97,8 +97,8 @@ inline Measurement measurement_of(const LaunchTimes& times, std::uint64_t access
   return measurement;
 }
 
-/// Launches a kernel that writes to `out` its ticks and then `witnesses` numbers. Their sum is the
-/// checksum of the sample; the caller sets the expected checksum. Throws cl::Error.
+/// Launches a kernel that writes its ticks and then `witnesses` numbers to `out`. The sum of these
+/// numbers is the checksum of the sample; the caller sets the expected checksum. Throws cl::Error.
 inline Measurement timed_launch(Session& session, const cl::Kernel& kernel, const LaunchSize& size,
                                 const cl::Buffer& out, std::uint64_t accesses,
                                 std::uint64_t witnesses = 1) {

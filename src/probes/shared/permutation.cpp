@@ -27,8 +27,8 @@ std::uint32_t step_of_mix(std::uint32_t x, std::uint32_t factor, std::uint32_t k
   return y ^ (y >> shift);
 }
 
-/// Advances a congruential generator. Its upper bits are the random ones, so that callers rotate
-/// the key before they apply a small mask.
+/// Advances a congruential generator. Its upper bits are more random than its lower bits: callers
+/// rotate the key before they apply a small mask.
 std::uint32_t next_key(std::uint32_t key, int times = 1) {
   for (int i = 0; i < times; ++i) key = key * 747796405U + 2891336453U;
   return key;
@@ -69,7 +69,7 @@ std::uint32_t Permutation::deal(std::uint32_t x) const {
 }
 
 std::uint32_t permutation_key(std::uint64_t seed) {
-  // A multiplication spreads small seeds, such as 1, 2, 3, over the upper half.
+  // The multiplication spreads small seeds, such as 1, 2 and 3, over the upper half of the word.
   seed = (seed ^ (seed >> 32U)) * 0x9e3779b97f4a7c15U;
   return std::max(in_order_key + 1, static_cast<std::uint32_t>(seed >> 32U));
 }

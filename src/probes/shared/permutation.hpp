@@ -7,8 +7,8 @@
 
 namespace clprobe {
 
-/// Hashes a word: a bijection that maps 0 to 0, and of which every bit depends on all bits of `x`.
-/// Source: lowbias32 of C. Wellons, Prospecting for hash functions, 2018.
+/// Hashes a word. The hash is a bijection that maps 0 to 0, and every bit of the result depends on
+/// all bits of `x`. Source: lowbias32 in C. Wellons, Prospecting for hash functions, 2018.
 constexpr std::uint32_t mixed(std::uint32_t x) {
   x = (x ^ (x >> 16U)) * 0x7feb352d;
   x = (x ^ (x >> 15U)) * 0x846ca68b;
@@ -18,12 +18,12 @@ constexpr std::uint32_t mixed(std::uint32_t x) {
 /// Key of the ascending order: permuted(k) is k.
 inline constexpr std::uint32_t in_order_key = 0;
 
-/// A random order of the nodes 0 .. nodes - 1, computed position by position. permuted() of
-/// cl/permutation.clh computes the same order. A ring that links each node to the next one in this
-/// order, and the last node to the first, is a single cycle of all nodes.
+/// Random order of the nodes 0 .. nodes - 1, computed position by position. permuted() of
+/// cl/permutation.clh computes the same order. A ring is a single cycle of all nodes if it links
+/// each node to its successor in this order, and the last node to the first.
 class Permutation {
  public:
-  /// Throws std::out_of_range if `nodes` is 0.
+  /// Makes the order for `key`. Throws std::out_of_range if `nodes` is 0.
   Permutation(std::uint32_t nodes, std::uint32_t key);
 
   /// Returns the node at position `k` < nodes.
@@ -40,7 +40,7 @@ class Permutation {
   std::uint32_t mask_;
 };
 
-/// Returns the key for a run's seed; never `in_order_key`.
+/// Returns the key for the seed of a run. The key is never `in_order_key`.
 std::uint32_t permutation_key(std::uint64_t seed);
 
 }  // namespace clprobe

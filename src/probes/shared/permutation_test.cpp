@@ -25,8 +25,8 @@ Order order_of(std::uint32_t nodes, std::uint32_t key) {
   return order;
 }
 
-/// Whether every node of 0 .. n-1 comes once. A ring through such an order is one single cycle by
-/// that alone: it goes from the last node back to the first.
+/// Returns true if every node of 0 .. n-1 occurs exactly once. A ring through such an order is
+/// always a single cycle, since it links the last node to the first.
 bool has_each_once(const Order& order) {
   std::vector<bool> seen(order.size(), false);
   for (const std::uint32_t node : order) {
@@ -36,13 +36,14 @@ bool has_each_once(const Order& order) {
   return true;
 }
 
-/// The nodes of the ring from node 0 on.
+/// Returns the nodes of the ring, starting at node 0.
 Order ring_of(Order order) {
   std::rotate(order.begin(), std::find(order.begin(), order.end(), 0U), order.end());
   return order;
 }
 
-/// How far counts are from equal ones, in standard deviations of what chance gives.
+/// Returns the chi-squared statistic of counts against equal counts, in standard deviations from
+/// its mean.
 double excess(const std::vector<std::uint32_t>& counts, double expected, double freedoms) {
   double sum = 0.0;
   for (const std::uint32_t count : counts) {
@@ -70,7 +71,8 @@ double excess_of_distances(const Order& order, std::size_t lag) {
   return excess(counts, static_cast<double>(order.size()) / bins, bins - 1);
 }
 
-/// Of a node's class and that of the one after it. Each class is as large as any other.
+/// Returns the excess of the counts of class pairs: the class of a node and the class of the node
+/// `lag` positions later. All classes have equally many nodes.
 template <typename Class>
 double excess_of_pairs(const Order& order, std::size_t lag, std::size_t classes, Class class_of) {
   std::vector<std::uint32_t> counts(classes * classes, 0);
@@ -82,7 +84,8 @@ double excess_of_pairs(const Order& order, std::size_t lag, std::size_t classes,
                 (sides - 1) * (sides - 1));
 }
 
-/// Pearson's, times the square root of the nodes.
+/// Returns Pearson's correlation of nodes `lag` positions apart, times the square root of the
+/// number of nodes.
 double correlation(const Order& order, std::size_t lag) {
   const auto nodes = static_cast<double>(order.size());
   const double mean = (nodes - 1) / 2;
@@ -93,12 +96,13 @@ double correlation(const Order& order, std::size_t lag) {
   return sum / nodes / ((nodes * nodes - 1) / 12) * std::sqrt(nodes);
 }
 
-// Just below, at and above powers of two, where halves are mixed least, and in between.
+// Numbers of nodes just below, at and just above powers of two, where the permutation mixes halves
+// least, and numbers between powers of two.
 constexpr std::array sizes{1000U, 1023U, 1024U, 1025U, 5461U, 8191U, 12'289U, 16'383U, 40'001U};
-// What chance exceeds in one of 100,000 tests.
+// Number of standard deviations that chance exceeds in one of 100,000 tests.
 constexpr double surely = 4.5;
 
-/// Orders of as many nodes by many keys.
+/// Returns orders of `nodes` nodes, each with its own key.
 std::vector<Order> orders_of(std::uint32_t nodes) {
   const std::uint32_t count = 6 + 50'000 / nodes;
   std::vector<Order> orders;
@@ -108,7 +112,8 @@ std::vector<Order> orders_of(std::uint32_t nodes) {
   return orders;
 }
 
-/// The mean of a measure, in its own standard deviations if each were as of chance.
+/// Returns the mean of a measure over the orders, in standard deviations of that mean for random
+/// orders.
 template <typename Measure>
 double mean_of(const std::vector<Order>& orders, Measure measure) {
   double sum = 0.0;
@@ -148,8 +153,8 @@ TEST_CASE("permutation: of up to 2^32 - 1 nodes each is one of them") {
 }
 
 TEST_CASE("permutation: the same key gives the same order on every machine, another key another") {
-  // From a Python program written apart. Stored runs name their seed: with other literals here
-  // their rings could not be made again.
+  // A Python program written independently computed these orders. They must not change: a stored
+  // run names only its seed, and the probe must make the same rings from it.
   CHECK(order_of(1, 42) == Order{0});
   CHECK(order_of(8, 42) == Order{0, 1, 5, 3, 2, 7, 6, 4});
   CHECK(order_of(12, 1) == Order{5, 1, 8, 9, 10, 2, 7, 4, 11, 3, 6, 0});
@@ -233,16 +238,17 @@ TEST_CASE("permutation: no stride comes often or twice in a row more than by cha
       }
     }
     CAPTURE(nodes);
-    // Poisson's with a mean of 1: a stride comes 13 times once in 16 billion.
+    // The number of occurrences of a stride is Poisson distributed with mean 1: a stride occurs 13
+    // times in one of 16 billion cases.
     CHECK(most < 13);
-    // One in each order.
+    // In a random order one stride on average equals the stride before it.
     const auto expected = static_cast<double>(orders.size());
     CHECK(repeats < expected + surely * std::sqrt(expected));
   }
 }
 
 TEST_CASE("permutation: as many successors are on the same page as by chance") {
-  constexpr std::uint32_t lines = 64;  // of 64 bytes on a page of 4 KiB
+  constexpr std::uint32_t lines = 64;  // lines of 64 bytes in a page of 4 KiB
   for (const std::uint32_t nodes : sizes) {
     double expected = 0.0;
     for (std::uint32_t page = 0; page < nodes; page += lines) {

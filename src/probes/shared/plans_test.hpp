@@ -24,7 +24,7 @@ inline Request with_effort(Effort effort) {
   return request;
 }
 
-/// Of each series, in the order of the plan.
+/// Returns the shapes of the points of each series, in the order of the plan.
 template <typename Shape>
 std::map<std::string, std::vector<Shape>> shapes_by_series(const Plan& plan) {
   std::map<std::string, std::vector<Shape>> all;

@@ -7,7 +7,8 @@
 namespace clprobe {
 
 Line fit_relative_line(std::span<const double> x, std::span<const double> y) {
-  // Divided by y, `intercept + slope * x = y` is linear in both, and all errors are relative.
+  // The equation `intercept + slope * x = y`, divided by y, is linear in `intercept` and `slope`,
+  // and its errors are relative errors.
   double aa = 0.0;
   double ab = 0.0;
   double bb = 0.0;

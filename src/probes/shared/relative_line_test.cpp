@@ -25,8 +25,9 @@ TEST_CASE("two points leave no residuals, and no interval") {
   CHECK(line.slope_interval == Interval{line.slope, line.slope});
 }
 
-// The expected values were computed by exact rational arithmetic from the normal equations
-// (Python's fractions), the quantile of Student's t of 3 degrees taken from a table: 3.18245.
+// A Python program computed the expected values with exact rational arithmetic (fractions) from
+// the normal equations. The quantile of Student's t with 3 degrees of freedom, 3.18245, is from a
+// table.
 TEST_CASE("errors count as shares of what was measured, with intervals by Student's t") {
   const std::vector<double> x{1.0, 4.0, 16.0, 64.0, 256.0};
   const std::vector<double> y{30.0, 36.0, 55.0, 150.0, 520.0};

@@ -23,7 +23,7 @@
 
 namespace clprobe {
 
-/// Names, summaries and titles of a table, for Probe::series.
+/// Returns the names, summaries and titles of a table, for Probe::series.
 template <typename Spec, std::size_t Count>
 constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>& all) {
   std::array<Series, Count> declared{};
@@ -43,7 +43,8 @@ inline bool wants(const Request& request, std::string_view series) {
   return is_wanted(request.series, series);
 }
 
-/// Words of a table (clprobe/words.hpp) in its order, for a Choice or Choices.
+/// Returns the words of a table (clprobe/words.hpp), in the order of the table, for a Choice or
+/// Choices.
 template <typename Table>
 constexpr auto words_of_table(const Table& table) {
   std::array<std::string_view, sizeof(Table) / sizeof(table[0])> words{};
@@ -51,7 +52,8 @@ constexpr auto words_of_table(const Table& table) {
   return words;
 }
 
-/// Values of the requested words of a Choices. The command line refuses unknown words.
+/// Returns the values of the requested words of a Choices. Unknown words never get here: the
+/// command line refuses them.
 template <typename Table>
 auto values_in(const Table& table, const std::vector<std::string>& words) {
   std::vector<decltype(std::begin(table)->value)> values;
@@ -87,8 +89,8 @@ inline std::string beyond_room(const Request& request, Bytes largest) {
   return {};
 }
 
-/// Expands ranges into sizes up to `largest`, each range with its end. A range without its own
-/// ratio has `ratio_at(size)` between a size and the next.
+/// Expands ranges to sizes up to `largest`. Each range includes its end. In a range without its
+/// own ratio, `ratio_at(size)` is the ratio of the next size to `size`.
 template <typename RatioAt>
 std::vector<Bytes> expand_ranges(const std::vector<SizeRange>& ranges, Bytes largest,
                                  RatioAt ratio_at) {
@@ -117,11 +119,12 @@ inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
 }
 
 /// Minimum number of sizes of a curve with reference points. A shorter curve takes too little time
-/// to be disturbed.
+/// for disturbances to matter.
 inline constexpr std::size_t min_followed_sizes = 8;
 
-/// Smallest working set that no cache holds. Some drivers report the first cache instead of the
-/// last one, and few last caches are larger than 128 MiB.
+/// Returns the smallest working set that is certainly larger than all caches. Some drivers report
+/// the first cache instead of the last one, and few last caches exceed 128 MiB: the minimum is 256
+/// MiB.
 inline Bytes beyond_caches(const DeviceInfo& device) {
   return std::max(reported_cache(device) * 2, mebibytes(256));
 }
