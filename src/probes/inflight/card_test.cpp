@@ -48,7 +48,7 @@ TEST_CASE("a limit of instructions that load is one as well") {
 
 TEST_CASE("the loaded latency is drawn over the bandwidth of lines that streamed") {
   ProbeResult result;
-  CHECK(card(result).plots.size() == 1);  // chains need to know nothing of their points
+  CHECK(card(result).plots.size() == 1);  // the plot of chains is drawn without points
   result.points.push_back(
       {.series = std::string(loaded_traffic_series), .parameters = {{"line_bytes", 64}}});
   const Card with_loaded = card(result);

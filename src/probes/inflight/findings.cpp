@@ -25,7 +25,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Finds the end of the plateau after the first sub-group, in which the time rises by `rise`.
+/// Finds the end of the plateau after the first sub-group. `rise` is the rise of the time within
+/// the first sub-group, in cycles.
 std::optional<Gap> find_plateau(const ThreadLatencyPlot& plot, int sub_group, double rise) {
   constexpr double max_share = 0.25;
   std::optional<double> begin;
@@ -90,7 +91,8 @@ void remove_variance(Point& point) {
   point.facts = std::move(kept);
 }
 
-/// Returns variances by series and work-items, without the two ends of each curve.
+/// Returns the variance of each point, by series and number of work-items. The first and the last
+/// point of a curve have none.
 std::map<std::pair<std::string, std::int64_t>, double> variances_of(
     const std::vector<Point>& points) {
   std::vector<std::string> series;
@@ -99,7 +101,7 @@ std::map<std::pair<std::string, std::int64_t>, double> variances_of(
   for (std::size_t number = 0; number < curves.size(); ++number) {
     const ThreadLatencyPlot plot = plot_of(curves[number]);
     for (std::size_t i = 1; i + 1 < plot.work_items.size(); ++i) {
-      constexpr double rounding = 1e-12;  // equal times differ by rounding alone
+      constexpr double rounding = 1e-12;  // equal times differ only by rounding
       const double mean = plot.harmonic_mean[i];
       const double variance = plot.variance[i] < rounding * mean * mean ? 0.0 : plot.variance[i];
       if (is_sane(variance)) variances[{series[number], plot.work_items[i]}] = variance;
@@ -118,7 +120,8 @@ Finding in_unit(std::string_view unit, std::string_view name, std::string_view s
   return finding_of(name, series, unit, method, value, interval.low, interval.high);
 }
 
-/// Makes a finding with a lower bound, rounded down to whole loads, and the bound's own interval.
+/// Makes a finding of a lower bound. The value is rounded down to whole loads; `interval` is the
+/// interval of the bound.
 Finding bounded(std::string_view name, std::string_view series, std::string_view method,
                 const Interval& interval) {
   const double least = std::floor(interval.low);
@@ -168,15 +171,16 @@ std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   return least;
 }
 
-/// Returns the overhead of the smallest work-group. Overhead that grows with the work-group belongs
-/// to the curve.
+/// Returns the overhead of the smallest work-group. Overhead that grows with the size of the
+/// work-group is part of the curve.
 double overhead_of(std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   return least.empty() ? 0.0 : least.begin()->second;
 }
 
-/// Adds the time of a round without loads, which is a barrier, in the smallest and in the largest
-/// work-group. The findings have their own series, since series of points with findings are drawn.
+/// Adds the time of a round without loads, which consists of a barrier, in the smallest and in the
+/// largest work-group. The two findings have a series of their own, since the report draws a curve
+/// for every series with findings and points.
 void add_barrier(Findings& found, std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   if (least.size() < 2) return;
@@ -208,7 +212,7 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
                                      curve.spike->before, curve.spike->after));
   } else {
     Finding none = uncounted("spike", series, method, curve.reason);
-    // The label shows that the curve was measured.
+    // The label "none" shows that the curve was measured and has no spike.
     if (curve.latency_cycles > 0.0) none.label = "none";
     found.findings.push_back(std::move(none));
   }
@@ -263,8 +267,8 @@ void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
       bounded("loads_per_sub_group_at_least", unit_series, "thread-latency", {least, least}));
 }
 
-/// Returns the time of a load among chains. For a GPU's memory it is the median of the samples: a
-/// launch whose lines are still in a cache is faster than memory.
+/// Returns the time of a load among chains. For chains in a GPU's memory it is the median of the
+/// samples, since launches that find their lines in a cache are too fast.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);
@@ -274,7 +278,8 @@ std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& po
   return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
 }
 
-/// Fits the loads per nanosecond of one target by the number of concurrent loads.
+/// Fits the throughput of one target, in loads per ns, as a function of the number of concurrent
+/// loads.
 std::optional<Saturation> saturation_of(const DeviceInfo& device, std::span<const Point> points,
                                         std::string_view series) {
   ThroughputCurve curve;
@@ -341,7 +346,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
   const auto near = fits.find("cache-chains");
   const auto far = fits.find("memory-chains");
-  // On a CPU the chains of one work-item show the outstanding misses of a core.
+  // On a CPU, the chains of a single work-item show the outstanding misses of one core.
   if (runs_items_in_turn(device) && far != fits.end()) {
     const Saturation& fit = far->second;
     constexpr const char* method = "saturation";
@@ -356,7 +361,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
 }
 
-/// Adds the minimum and maximum of the sub-groups' times in each series, in cycles.
+/// Adds the minimum and the maximum of the times of sub-groups in each series, in cycles.
 void add_own_times(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
   std::map<std::string, std::pair<Estimate, Estimate>> extremes;
   for (const Point& point : points) {
@@ -398,7 +403,8 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
   found.cycles_per_lane = line.slope;
   found.interval = line.slope_interval;
   const double rise = line.slope * static_cast<double>(sub_group);
-  // If the latencies of lines differ, the scatter of the curve could hide the end of a plateau.
+  // If the latencies of lines differ, scatter could hide the end of a plateau. The search for a
+  // plateau requires a slope that is certain to 10 %.
   constexpr double max_doubt = 0.1;
   const bool is_clear = line.slope - line.slope_interval.low < max_doubt * line.slope;
   if (line.slope > 0.0 && is_clear) found.plateau = find_plateau(plot, sub_group, rise);
@@ -433,7 +439,7 @@ void derive_variance(std::vector<Point>& points) {
 }
 
 std::int64_t sub_group_of(const DeviceInfo& device) {
-  constexpr std::int64_t usual = 32;  // if the driver reports none
+  constexpr std::int64_t usual = 32;  // used if the driver reports no size
   return device.sub_group_size > 1 ? device.sub_group_size : usual;
 }
 
@@ -487,12 +493,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
-  // A CPU runs work-items one after another, so that its curves show no limit.
+  // A CPU runs work-items one after another, so its curves show no limit.
   if (!curves.empty() && !runs_items_in_turn(device)) {
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_curves(device, points, curves);
     const OutstandingLimit limit = infer_limit(each, sub_group);
-    // Jumps that show no limit are scatter, so that the slope is that of the whole curve.
+    // If the jumps show no limit, they are scatter. The slope then includes all points of the
+    // curve.
     if (limit.kind == OutstandingKind::unobservable) {
       for (CurveFinding& curve : each) {
         curve.cycles_per_request = curve.whole_cycles_per_request;

@@ -15,7 +15,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Samples of a pool of `capacity` requests: what does not fit waits for those before.
+/// Returns a curve of a pool with `capacity` requests. Requests that do not fit wait for earlier
+/// requests.
 std::vector<Point> curve(int loads, int capacity, double latency) {
   constexpr double interval = 0.3;
   std::vector<Point> points;
@@ -30,8 +31,8 @@ std::vector<Point> curve(int loads, int capacity, double latency) {
   return points;
 }
 
-/// Every finding is declared, in its unit; values have intervals, else `compare` could not judge
-/// them.
+/// Checks that the probe declares every finding with its unit. Values need intervals, since
+/// `compare` cannot judge a value without one.
 void check_findings(const Findings& found) {
   for (const Finding& each : found.findings) {
     CAPTURE(each.series);
@@ -67,8 +68,8 @@ TEST_CASE("jumps at as many requests are a pool, through the probe's own finding
   CHECK(*requests->high >= 200);
 }
 
-/// Samples of a device whose memory gives 3000 bytes a ns at most, with an idle latency of 500 ns:
-/// what is asked for beyond waits in a queue.
+/// Adds samples of a device with a maximum bandwidth of 3000 bytes per ns and an idle latency of
+/// 500 ns. Requests beyond the bandwidth wait in a queue.
 std::vector<Point> loaded_samples(std::vector<Point> points, double min_asked) {
   for (Point& point : points) {
     const LoadedShape shape = LoadedShape::of(point);
@@ -79,7 +80,7 @@ std::vector<Point> loaded_samples(std::vector<Point> points, double min_asked) {
     constexpr double most = 3000.0;
     const double used = most * asked / (most + asked);
     const double latency = 500.0 / (1.0 - used / most);
-    // By a clock of 2 ticks a ns.
+    // The clock has 2 ticks per ns.
     point.samples.assign(3, {.accesses = 100, .host_ns = 1000});
     const double ns = shape.counts_traffic ? 128.0 / used : latency;
     for (Sample& sample : point.samples) {
@@ -106,7 +107,7 @@ const Finding* found_of(const Findings& found, std::string_view name, std::strin
 TEST_CASE("pairs of traffic and latency give what is in flight where the latency has doubled") {
   std::vector<Point> points = loaded_samples(loaded_plan(), 0.0);
   const std::vector<Point> more = probe.refine(gpu(), {}, points);
-  CHECK(more.size() == 6);  // three delays, in both series
+  CHECK(more.size() == 6);  // three delays in each of two series
   for (const Point& each : more) CHECK(is_loaded(each));
   std::vector<Point> marked = more;
   derive_facts(marked);
@@ -116,7 +117,8 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   check_findings(found);
   const Finding* const all = found_of(found, "memory_parallelism", "device");
   REQUIRE(all != nullptr);
-  // Half of the bandwidth is used there: 1500 bytes a ns, 1000 ns, lines of 128 bytes.
+  // At the knee the bandwidth is half of the maximum, 1500 bytes per ns, and the latency is
+  // 1000 ns. A line has 128 bytes.
   constexpr double truth = 1500.0 * 1000.0 / 128.0;
   CHECK(*all->value == doctest::Approx(truth).epsilon(0.1));
   CHECK(*all->low < truth);

@@ -25,7 +25,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Returns the capacity in requests or, for a table, in load instructions; null if there is none.
+/// Returns the finding of the capacity, in requests or, for a table, in load instructions. Returns
+/// null if there is none.
 const Finding* find_limit(const ProbeResult& result) {
   const Finding* const requests = find_value(result.findings, "requests", unit_series);
   return requests != nullptr ? requests : find_value(result.findings, "instructions", unit_series);
@@ -82,7 +83,7 @@ std::string chains_text(const ProbeResult& result) {
   return text;
 }
 
-/// Returns the line size of the streams; 0 without points that stream.
+/// Returns the line size of the streams in bytes. Returns 0 if no point has streams.
 double streamed_line(const ProbeResult& result) {
   for (const Point& point : result.points) {
     if (point.series != loaded_traffic_series) continue;
@@ -154,7 +155,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "loads_per_sub_group", .unit = "count"},
     {.name = "loads_per_sub_group_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "spike", .unit = "count"},
-    {.name = "cycles", .unit = "cycles", .role = Role::passing},  // near or far half of a cache
+    {.name = "cycles", .unit = "cycles", .role = Role::passing},  // depends on whether the lines
+                                                                  // are in the near or far half of
+                                                                  // the cache
     {.name = "cycles_per_request", .unit = "cycles"},
     {.name = "cycles_per_lane", .unit = "cycles", .role = Role::remark},
     {.name = "parallel_items", .unit = "count"},
@@ -176,9 +179,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// The plan has thousands of short points, so that two visits suffice if they agree. In a cache of
-// two halves one visit in three is slow, and further visits find the fast half. A GPU ends before
-// the time limit, and a CPU's builds take longer.
+// The plan has thousands of short points. Two visits of a point suffice if they agree. In a cache
+// of two halves one visit in three is slow, and further visits find the fast half. A GPU ends
+// before the time limit; on a CPU the builds take longer than the limit.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
     .normal = {.probe_time = std::chrono::seconds(8), .max_visits = 4},
@@ -203,7 +206,7 @@ std::string why_no_curves(const DeviceInfo& device) {
 
 void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
-  // Explicitly requested curves are timed anyway.
+  // Curves that were requested explicitly are measured even if the device is not suited to them.
   if (reason.empty() || requested.is_narrowed()) {
     append_points(plan_curves(device, requested), plan.points);
   }
@@ -211,10 +214,11 @@ void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) 
   plan.findings.push_back(not_measured("limit", unit_series, reason));
 }
 
-/// Returns the numbers of work-items and of chains per work-item: more work-items first, then more
-/// chains. A CPU runs work-items one after another, so that it gets chains of one work-item.
+/// Returns pairs of numbers: work-items, and chains per work-item. The number of work-items grows
+/// first, then that of chains. A CPU runs work-items one after another, so it gets chains of a
+/// single work-item.
 std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& device) {
-  // Each number takes a build, and a CPU's driver builds two kernels per second.
+  // Each number of chains needs a build, and a CPU's driver builds two kernels per second.
   constexpr std::array of_cpu{1, 2, 4, 8, 12, 16, 24, 32};
   std::vector<std::pair<std::int64_t, int>> all;
   if (runs_items_in_turn(device)) {
@@ -228,7 +232,8 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
 }
 
 void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) {
-  // A CPU's curve has only eight points, so that each is visited twice as often.
+  // A CPU's curve has only eight points, so that it has time for twice as many visits of each
+  // point.
   constexpr std::int64_t visits_on_cpu = 2;
   for (const std::string& target : requested.targets) {
     Shape shape = shape_for(device, requested, target);
@@ -236,7 +241,7 @@ void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) 
     for (const auto& [items, chains] : items_and_chains(device)) {
       shape.work_items = static_cast<std::uint64_t>(items);
       shape.chains = static_cast<std::uint64_t>(chains);
-      constexpr std::uint64_t min_hops = 2;  // lines per chain
+      constexpr std::uint64_t min_hops = 2;  // minimum number of lines per chain
       if (shape.work_items * shape.chains * min_hops > shape.lines()) continue;
       Point point;
       point.series = target + "-chains";

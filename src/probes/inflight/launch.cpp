@@ -23,16 +23,17 @@ namespace {
 
 constexpr std::string_view file = "inflight.cl";
 
-/// A filled buffer, and the position in it at which the next launch starts.
+/// Filled buffer, and the position at which the next launch starts.
 struct Lines {
   Store store{};
   std::uint64_t position{0};
 };
 
-/// State that all points share. Each launch continues in a buffer where the previous one ended.
+/// State that all points share. Each launch continues at the position where the previous launch in
+/// its buffer ended.
 struct Shared {
   Session& session;
-  std::map<std::string, Lines> lines{};  ///< keys: target
+  std::map<std::string, Lines> lines{};  ///< key: target
   std::optional<Lines> stream{};
   KeptBuffer out{};
   KeptBuffer starts{};
@@ -43,7 +44,8 @@ struct Shared {
 
 cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
 
-/// Launches a kernel over `elements`, with the arguments buffer, mask and words per line.
+/// Launches a kernel over `elements` elements. Its first arguments are the buffer, the mask of
+/// line numbers and the words per line.
 void run_over(std::uint64_t elements, Session& session, cl::Kernel kernel, const Lines& lines,
               const Shape& shape) {
   set_arguments(kernel, 0, lines.store.buffer, as_uint(shape.lines() - 1),
@@ -59,13 +61,14 @@ void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t
       fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
 }
 
-/// Returns the filled buffer of a shape's target. A buffer of another size is replaced.
+/// Returns the filled buffer for the shape's target. Replaces a buffer of another size.
 Lines& lines_for(Shared& shared, const Shape& shape) {
   const std::string& target = shape.pattern.target;
   const auto found = shared.lines.find(target);
   if (found != shared.lines.end()) {
     if (found->second.store.size.count == shape.buffer_bytes) return found->second;
-    shared.lines.erase(found);  // first, since both together may exceed the allowed memory
+    shared.lines.erase(found);  // freed before the allocation: both buffers together may exceed
+                                // the allowed memory
   }
   const cl_mem_flags flags = target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
   Lines lines{make_store(shared.session, {shape.buffer_bytes}, flags)};
@@ -74,23 +77,25 @@ Lines& lines_for(Shared& shared, const Shape& shape) {
   return shared.lines.emplace(target, std::move(lines)).first->second;
 }
 
-// Untimed hops of the chase, in which the streams start. A CPU's threads must wake up first: at
-// most 10 ms of hops of 150 ns.
+// Length of the untimed start of a chase, in hops, until the streams run. On a CPU the threads
+// must wake up first, so that the maximum is 10 ms of hops of 150 ns.
 constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
-// Hops of a timed chase, which takes long compared with a round of the slowest streams.
+// Hops of a timed chase. The chase takes long compared with a round of the slowest streams.
 constexpr std::uint64_t usual_loaded_hops = 512;
 constexpr std::uint64_t usual_loaded_hops_of_cpu = 4096;
-// Time limit of a stream: work-groups may run one after another, with the streams first.
+// Time limit of a stream in ns. The limit is needed if work-groups run one after another with the
+// streams first.
 constexpr double max_stream_ns = 20e6;
-// progress[0] and progress[64] of the kernel lie in different cache lines.
+// The kernel uses progress[0] and progress[64], which lie in different cache lines.
 constexpr std::size_t progress_words = 65;
-// Maximum number of launches until streams and chase overlap. On CPUs other processes may use the
-// other threads.
+// Maximum number of launches until one has overlapping streams and chase. On CPUs other processes
+// may use the threads of the streams, so that more launches are needed.
 constexpr int max_attempts = 4;
 constexpr int max_attempts_of_cpu = 10;
-// Minimum share of the streams' rounds in each half of the chase.
+// Minimum share of the streams' rounds in each half of the chase. A smaller share shows that the
+// streams did not run throughout the chase.
 constexpr double min_half = 0.2;
 
 struct LaunchResult {
@@ -110,7 +115,7 @@ struct LaunchResult {
   }
 };
 
-/// A prepared chase next to streams.
+/// Prepared chase with streams at the same time.
 class Loaded {
  public:
   Loaded(std::shared_ptr<Shared> shared, const Point& point)
@@ -145,13 +150,14 @@ class Loaded {
   std::uint64_t expected_end_{0};
 };
 
-/// Returns the streamed buffer, which is not the buffer of the chase: otherwise the streams would
-/// bring the lines of the chase into a cache.
+/// Returns the buffer of the streams. It is not the buffer of the chase, since streams would bring
+/// the lines of the chase into a cache.
 Lines& Loaded::stream() {
   const Bytes size{shape_.chase.buffer_bytes};
   std::optional<Lines>& stream = shared_->stream;
   if (stream && stream->store.size == size) return *stream;
-  stream.reset();  // first, since both together may exceed the allowed memory
+  stream.reset();  // freed before the allocation: both buffers together may exceed the allowed
+                   // memory
   Lines lines{make_store(session_, size)};
   const std::uint64_t words = size.count / sizeof(cl_uint);
   cl::Kernel fill = session_.kernel(file, "inflight_fill_stream", shape_.chase.options());
@@ -160,7 +166,7 @@ Lines& Loaded::stream() {
   return stream.emplace(std::move(lines));
 }
 
-/// Resets the results and launches.
+/// Resets the results of the previous launch, then launches.
 LaunchTimes Loaded::start(std::uint64_t hops) {
   const std::vector<cl_uint> zero(progress_words, 0);
   session_.queue().enqueueWriteBuffer(progress_, CL_TRUE, 0, zero.size() * sizeof(cl_uint),
@@ -200,7 +206,7 @@ LaunchResult Loaded::launch(std::uint64_t hops) {
     if (as_uint(rounds * shape_.words_per_round()) != words) ++result.wrong_groups;
     max_rounds = std::max(max_rounds, rounds);
   }
-  // The next launch continues after the last vector, so that no cache holds its data.
+  // The next launch continues after the last vector of this one, so that no cache holds its data.
   streamed_.position += max_rounds * shape_.groups * shape_.vectors_per_round();
   return result;
 }
@@ -233,13 +239,14 @@ Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   work.max_iterations = work.iterations;
   work.build = session.build_of(file, prepared->shape().chase.options());
   work.run = [prepared](std::uint64_t hops) { return prepared->run(hops); };
-  // This launch is not timed: some drivers compile only now, and address translations are cold.
+  // This launch is not timed: some drivers compile at the first launch, and the first launch
+  // misses the TLB.
   static_cast<void>(work.run(work.iterations));
   return work;
 }
 
-/// Returns the work-group size for which a kernel of large groups is built: a power of two, since
-/// each size needs a build. Returns 0 for the usual build.
+/// Returns the work-group size for which the kernel of a large group is built. It is a power of
+/// two, since each size needs a build. Returns 0 if the usual build suffices.
 std::uint64_t large_group_for(const DeviceInfo& device, const Shape& shape) {
   const bool is_large = shape.work_items > usual_group && !runs_items_in_turn(device);
   return is_large ? std::bit_ceil(shape.work_items) : 0;
@@ -269,8 +276,8 @@ class InFlight {
   [[nodiscard]] const std::string& options() const { return options_; }
 
  private:
-  /// Index of the sub-groups' own times, two words each. The ticks and a checksum per work-item
-  /// precede them.
+  /// Index of the own times of the sub-groups in the results: two words per sub-group. The ticks
+  /// and a checksum per work-item come first.
   [[nodiscard]] std::uint64_t first_own() const { return 1 + shape_.work_items; }
   void touch();
   void set_own_time(std::uint64_t rounds, Measurement& measurement) const;
@@ -285,7 +292,7 @@ class InFlight {
   Lines& lines_;
   cl::Buffer out_;
   std::string options_{};
-  std::uint64_t group_{1};  ///< launched work-items
+  std::uint64_t group_{1};  ///< number of launched work-items
   cl::Kernel kernel_{};
 };
 
@@ -295,8 +302,8 @@ void InFlight::build_with(const std::string& options, std::uint64_t group) {
   kernel_ = session_.kernel(file, is_block() ? "inflight_block" : "inflight_chains", options_);
 }
 
-/// Builds the kernel and launches it once, untimed: some drivers compile only now, and address
-/// translations are cold. A large work-group is launched even if the driver reports a smaller
+/// Builds the kernel and launches it once, untimed: some drivers compile at the first launch,
+/// which also misses the TLB. A large work-group is launched even if the driver reports a smaller
 /// maximum: NVIDIA's driver reports 256 for kernels that it runs with 1024 work-items.
 void InFlight::build() {
   if (const std::uint64_t group = large_group_for(session_.info(), shape_); group != 0) {
@@ -305,7 +312,8 @@ void InFlight::build() {
       static_cast<void>(run(1));
       return;
     } catch (const cl::Error&) {
-      // The usual kernel remains, if the driver's maximum allows the work-group.
+      // If the driver refuses the large work-group, the usual kernel is built. Its maximum
+      // work-group size may still suffice.
     }
   }
   build_with(usual_options(session_.info(), shape_), shape_.work_items);
@@ -313,15 +321,15 @@ void InFlight::build() {
   static_cast<void>(run(1));
 }
 
-/// Loads the buffer into the caches again: other launches have used them.
+/// Loads the buffer into the caches again, since launches of other points have used the caches.
 void InFlight::touch() {
   cl::Kernel kernel = session_.kernel(file, "inflight_touch", shape_.options());
   kernel.setArg(3, out_);
   run_over(shape_.lines(), session_, kernel, lines_, shape_);
 }
 
-/// Sets the arguments of the block kernel. The rounds continue through the buffer, so that no
-/// launch loads lines of the previous launch. Returns the expected checksum.
+/// Sets the arguments of the block kernel and returns the expected checksum. Each launch continues
+/// in the buffer after the previous launch, so that it loads other lines.
 std::uint64_t InFlight::set_block(std::uint64_t rounds) {
   const std::uint64_t first = lines_.position & (shape_.lines() - 1);
   lines_.position += (rounds + 1) * shape_.lines_per_round();
@@ -334,8 +342,9 @@ std::uint64_t InFlight::set_block(std::uint64_t rounds) {
   return shape_.block_checksum(first, rounds);
 }
 
-/// Sets the arguments of the chains. They continue where the chains of the previous launch ended:
-/// otherwise they would load lines that are still in a cache. Returns the expected checksum.
+/// Sets the arguments of the chains and returns the expected checksum. The chains continue where
+/// the chains of the previous launch ended: otherwise they would load lines that are still in a
+/// cache.
 std::uint64_t InFlight::set_chains(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
   const std::uint64_t distance = shape_.chain_distance(hops);
@@ -349,8 +358,8 @@ std::uint64_t InFlight::set_chains(std::uint64_t hops) {
   return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
 }
 
-/// Sets the ticks to those of the timed sub-group. If all sub-groups read one clock, begin and end
-/// relative to the first sub-group's begin become facts.
+/// Sets the ticks to those of the timed sub-group. If all sub-groups read the same clock, adds
+/// facts: begin and end relative to the begin of the first sub-group.
 void InFlight::set_own_time(std::uint64_t rounds, Measurement& measurement) const {
   const ClockKind clock = session_.info().clock.kind;
   if (clock == ClockKind::none) return;
@@ -377,8 +386,9 @@ Measurement InFlight::run(std::uint64_t iterations) {
   return measurement;
 }
 
-// Rounds of a launch: enough for a mean, and few enough to stay in a cache. The time of a round
-// with few lines depends on their location in the cache, so that it gets more rounds.
+// Number of rounds of a launch: enough for a mean, and few enough for the lines to stay in a
+// cache. With few lines per round, the time depends on the location of the lines in the cache, so
+// that more rounds are needed.
 constexpr std::uint64_t usual_rounds = 3;
 constexpr std::uint64_t lines_for_mean = 96;
 constexpr std::uint64_t usual_hops = 128;
@@ -410,7 +420,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   if (is_loaded(point)) return {{LoadedShape::of(point).chase.options(), ""}};
   const Shape shape = Shape::of(point);
   const std::uint64_t group = large_group_for(device, shape);
-  // The first build has the kernels that fill and touch the buffers.
+  // The first build provides the kernels that fill and touch the buffers.
   return {{shape.options(), ""},
           {group != 0 ? shape.options() + large_group(group) : usual_options(device, shape), ""}};
 }

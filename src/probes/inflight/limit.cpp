@@ -25,10 +25,11 @@ namespace {
 
 using Curves = std::vector<const CurveFinding*>;
 
-/// A kind of limit: the quantity that it counts, and its words in reasons.
+/// Kind of limit: the quantity that it counts, and its names in reasons.
 struct LimitKind {
   std::int64_t (*count)(int, const LoadPattern&, int){nullptr};
-  std::int64_t CurveFinding::*in_flight{nullptr};  ///< lower bound of a curve
+  std::int64_t CurveFinding::*in_flight{nullptr};  ///< lower bound of the number in flight, from a
+                                                   ///< curve
   std::string_view name{};
   std::string_view counted{};
 };
@@ -37,28 +38,29 @@ constexpr LimitKind pool_kind{unique_requests, &CurveFinding::min_requests, "poo
 constexpr LimitKind table_kind{load_instructions, &CurveFinding::min_instructions, "table",
                                "load instructions"};
 
-/// One kind of limit, with the curves that support and contradict it.
+/// Hypothesis that the limit is of one kind, with the curves that support and contradict it.
 struct Hypothesis {
   LimitKind kind{};
-  std::optional<CountRange> range{};  ///< capacities that most spikes share
+  std::optional<CountRange> range{};  ///< capacities that all supporters allow
   Curves supporters{};
   Curves against{};         ///< curves with a spike elsewhere
-  Curves silent{};          ///< curves that should have a spike, but have none
-  std::size_t patterns{0};  ///< different numbers of loads and mergers among the supporters
+  Curves silent{};          ///< curves that should have a spike at this capacity, but have none
+  std::size_t patterns{0};  ///< number of different patterns (loads, mergers) among the supporters
   std::int64_t in_flight{0};
 
-  /// Returns false if more were in flight, by Little's law.
+  /// Returns false if more requests or instructions than `range` allows were in flight, by
+  /// Little's law.
   [[nodiscard]] bool is_possible() const { return range && range->high >= in_flight; }
-  /// Returns true if at least two patterns agree. Noise may add one spike elsewhere per four
-  /// supporters.
+  /// Returns true if at least two patterns agree and few curves contradict. Noise may add one
+  /// contradicting spike per four supporters.
   [[nodiscard]] bool holds() const {
     return is_possible() && patterns >= 2 && 4 * against.size() <= supporters.size() &&
            silent.size() <= supporters.size();
   }
 };
 
-/// Returns the capacities c with count(before) <= c < count(after); nothing if the count does not
-/// rise at the spike.
+/// Returns the capacities c with count(before) <= c < count(after) for the spike of the curve.
+/// Returns nothing if the count does not rise at the spike.
 std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group,
                                    const LimitKind& kind) {
   if (!curve.spike) return std::nullopt;
@@ -67,8 +69,8 @@ std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group,
   return after > before ? std::optional(CountRange{before, after - 1}) : std::nullopt;
 }
 
-/// Returns true if a limit of this capacity would show in the curve: the work-group exceeds the
-/// capacity within half a latency, so that the jump is at least the other half.
+/// Returns true if a limit of this capacity would be visible in the curve: the work-group must
+/// exceed the capacity within half a latency. The jump is then at least half a latency.
 bool should_jump(const CurveFinding& curve, int sub_group, const LimitKind& kind,
                  std::int64_t capacity) {
   if (curve.waits) return false;
@@ -81,7 +83,7 @@ bool should_jump(const CurveFinding& curve, int sub_group, const LimitKind& kind
          requests * curve.cycles_per_request < 0.5 * curve.latency_cycles;
 }
 
-/// Finds the capacity that most spikes allow, and the range that these spikes share.
+/// Finds the capacity that most spikes allow, and the range that all these spikes allow.
 Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   Hypothesis best{.kind = kind};
   for (const CurveFinding* const candidate : curves) {
@@ -122,7 +124,8 @@ struct WeighedLimits {
   OutstandingKind kind{OutstandingKind::unobservable};
 };
 
-/// Decides for the only kind that holds, or for the one with fewer exceptions.
+/// Decides for the kind whose hypothesis holds. If both hypotheses hold, decides for the one with
+/// fewer contradicting curves.
 OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::size_t spikes) {
   const std::size_t pool_against = pool.against.size();
   const std::size_t table_against = table.against.size();
@@ -138,7 +141,8 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
     return hypothesis.is_possible() && !is_denied ? hypothesis.patterns : 0;
   };
   const std::size_t patterns = std::max(agreeing(pool), agreeing(table));
-  // A limit shows in every curve that reaches it. If no two spikes agree, they are scatter.
+  // A limit is visible in every curve that reaches it, so that spikes of different capacities are
+  // scatter.
   if (patterns >= 2) return OutstandingKind::neither;
   return patterns == 1 && spikes == 1 ? OutstandingKind::ambiguous : OutstandingKind::unobservable;
 }
@@ -153,10 +157,11 @@ WeighedLimits judge(const Curves& curves, int sub_group) {
   return judged;
 }
 
-/// Finds how many loads of one line an entry of the pool merges. If sub-groups share lines, a full
-/// merge list makes a spike before the pool is full, after the same number of sub-groups for any
-/// number of loads. A full pool would make it after fewer sub-groups with more loads. Curves of at
-/// least two numbers of loads, and most of all curves, must therefore agree.
+/// Finds how many loads of the same line an entry of the pool merges. If sub-groups share lines, a
+/// full merge list makes a spike before the pool is full. The number of sub-groups at this spike
+/// does not depend on the loads per work-item. The spike of a full pool needs fewer sub-groups
+/// with more loads. Curves with at least two numbers of loads, and most of all curves, must
+/// therefore agree.
 std::optional<int> find_mergers(std::span<const CurveFinding> curves, int sub_group,
                                 const CountRange& pool) {
   std::map<int, std::set<int>> loads_by_length;
@@ -227,7 +232,7 @@ std::string first_reason(const WeighedLimits& judged) {
   return {};
 }
 
-/// Returns all reasons, the decisive ones first.
+/// Returns all reasons. The decisive reasons come first.
 std::vector<std::string> reasons_of(const OutstandingLimit& limit, const WeighedLimits& judged) {
   std::vector<std::string> reasons;
   if (std::string reason = first_reason(judged); !reason.empty()) {
@@ -255,7 +260,8 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
     limit.min_requests = std::max(limit.min_requests, curve.min_requests);
     limit.min_instructions = std::max(limit.min_instructions, curve.min_instructions);
     limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
-    // Full merge lists make spikes as well.
+    // In curves whose sub-groups share lines, full merge lists make spikes as well, so these
+    // curves are not used.
     if (!is_across(curve.pattern)) used.push_back(&curve);
   }
   const WeighedLimits judged = judge(used, sub_group);
@@ -282,19 +288,20 @@ std::string_view to_word(OutstandingKind kind) {
 
 namespace {
 
-// Loads that are in flight together take one latency and a little to issue each; loads that wait
-// take two. If issuing dominates, and 4 loads take 1.25 latencies, 8 loads take up to 1.6.
+// Limits in latencies of one load. Loads that are in flight together take one latency and a short
+// issue time each; loads that wait take two latencies. If issuing dominates and 4 loads take 1.25
+// latencies, 8 loads take up to 1.6.
 constexpr double max_together = 1.25;
 constexpr double min_waiting = 1.7;
 
 /// Curves of one target, by loads per work-item.
 using CurvesByLoads = std::map<int, const CurveFinding*>;
 
-/// Loads of a sub-group by the curves of one target.
+/// Loads that a sub-group can have in flight, from the curves of one target.
 struct TargetLoads {
   int at_least{0};
   std::optional<CountRange> range{};
-  std::int64_t requests{0};  ///< requests of the smallest work-group whose loads wait
+  std::int64_t requests{0};  ///< requests of the smallest work-group in which loads wait
 };
 
 TargetLoads loads_of_target(const CurvesByLoads& curves) {
@@ -317,8 +324,8 @@ TargetLoads loads_of_target(const CurvesByLoads& curves) {
   return found;
 }
 
-/// Returns true if the compute unit had more in flight than the loads that waited, so that these
-/// did not wait for its pool or table.
+/// Returns true if the limit is that of the sub-group. The compute unit then had more requests and
+/// instructions in flight at other times, so that the loads did not wait for its pool or table.
 bool is_own_limit(std::span<const CurveFinding> curves, const TargetLoads& found) {
   return std::any_of(
              curves.begin(), curves.end(),

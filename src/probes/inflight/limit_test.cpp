@@ -20,7 +20,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// A curve of which only the spike's place is known, in a sweep of 2 work-items a step.
+/// Returns a curve with only a spike after `work_items` work-items, in a sweep with steps of 2
+/// work-items.
 CurveFinding spike_after(int work_items, int loads, int merger, MergerMode mode) {
   CurveFinding curve;
   curve.pattern = {loads, merger, mode, ""};
@@ -100,14 +101,17 @@ TEST_CASE("A plot sorts, drops what is no time, and keeps a robust curve beside 
 
 TEST_CASE("The least of a curve has the end that its runs allow in 95 of 100 bootstraps") {
   ThreadLatencyCurve curve;
-  // All six draws miss the least with (5/6)^6 = 0.33, the three least with 0.016.
+  // The minimum of the curve is 400. A bootstrap sample of six runs misses the smallest run with
+  // probability (5/6)^6 = 0.33, and the three smallest with 0.016. The end is the third smallest
+  // run.
   curve.points = {{2, {405.0, 400.0, 410.0, 420.0, 430.0, 440.0}}};
   CHECK(high_end_of_least(curve) == 410.0);
-  // Another point that is nearly as low leaves less room.
+  // A point with runs of 402 lowers the upper end of the minimum to 402.
   curve.points.push_back({4, {402.0, 402.0, 402.0, 500.0, 500.0, 500.0}});
   CHECK(high_end_of_least(curve) == 402.0);
   CHECK(high_end_of_least(ThreadLatencyCurve{}) == 0.0);
-  // Of nine runs the curve takes the third: 0, 1 or 2 draws up to the end leave it beyond.
+  // With nine runs the robust curve is the third smallest. A bootstrap sample exceeds the end if
+  // at most two of its draws are within the end.
   curve.points = {{2, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}}};
   CHECK(high_end_of_least(curve) == 5.0);
 }
@@ -123,7 +127,7 @@ TEST_CASE("Unique requests and load instructions are counted as patterns share l
   CHECK(within(256, 1, 2) == 128);
   CHECK(within(258, 1, 2) == 129);
   CHECK(within(33, 1, 32) == 2);
-  // Lashgar's authors' program: lines are shared by lanes of neighbouring warps.
+  // In the program of Lashgar et al., lanes of neighbouring warps share lines.
   CHECK(across(256, 4, 8) == 128);
   CHECK(across(258, 4, 8) == 136);
   CHECK(across(200, 4, 8) == 128);
@@ -164,7 +168,8 @@ TEST_CASE("K20: the spikes refute a table and fit a pool of 1362 or 1363") {
 }
 
 TEST_CASE("K20: a table of 44 or 45 would have other spikes") {
-  // 704 and 448 work-items are where a table of 44 is full with 2 and 3 loads.
+  // A table of 44 instructions is full after 704 work-items with 2 loads each, or 448 work-items
+  // with 3 loads each.
   const std::vector<CurveFinding> table44{spike_after(704, 2, 1, MergerMode::within),
                                           spike_after(448, 3, 1, MergerMode::within)};
   const OutstandingLimit limit = infer_limit(table44, warp);
@@ -174,18 +179,20 @@ TEST_CASE("K20: a table of 44 or 45 would have other spikes") {
 }
 
 TEST_CASE("Lists that are full behind as many sub-groups with any loads have that length") {
-  // The pool is seen with up to 4 sub-groups a line; with 8 it would be full after a latency.
+  // The curves with 2 and 4 sub-groups per line show the pool. With 8 sub-groups per line the pool
+  // fills too late to make a spike.
   std::vector<CurveFinding> curves = m2070(MergerMode::within);
   curves.push_back(spike_after(256, 1, 2, MergerMode::across));
   curves.push_back(spike_after(256, 2, 4, MergerMode::across));
   curves.push_back(silent(2, 8, MergerMode::across));
   curves.push_back(spike_after(8 * warp, 2, 16, MergerMode::across));
   const auto mergers = [&] { return infer_limit(curves, warp).mergers; };
-  // One number of loads: entries of their own for each 4 sub-groups would fill the pool there too.
+  // Curves with a single number of loads prove nothing: with separate entries for every 4
+  // sub-groups, the pool would be full at the same spike.
   CHECK_FALSE(mergers());
   curves.push_back(spike_after(8 * warp, 3, 16, MergerMode::across));
   CHECK(mergers() == std::optional(8));
-  // Loads that disagree say nothing of it.
+  // If curves with different numbers of loads disagree, the length of the merge list is unknown.
   curves.back() = spike_after(4 * warp, 3, 16, MergerMode::across);
   CHECK_FALSE(mergers());
 }
@@ -195,7 +202,8 @@ TEST_CASE("Loads that wait for each other from the first on are no witnesses") {
   std::vector<ThreadLatencyCurve> curves(2);
   curves[1].pattern.loads = 8;
   for (int n = 2; n <= 256; n += 2) {
-    // A pool of 128, and a scoreboard that lets 4 loads go before it waits.
+    // The first curve shows a pool of 128 requests. In the second curve a scoreboard allows 4
+    // loads in flight, so that 8 loads wait for each other.
     curves[0].points.push_back({n, {latency * (n > 128 ? 2.0 : 1.0) + 0.3 * n}});
     curves[1].points.push_back({n, {2.0 * latency * (n > 48 ? 2.0 : 1.0) + 2.4 * n}});
   }
@@ -225,7 +233,8 @@ TEST_CASE("Spikes that agree on a limit and as many that do not are neither") {
 TEST_CASE("A jump that the curve falls by as well is scatter") {
   ThreadLatencyCurve curve;
   for (int n = 2; n <= 256; n += 2) {
-    // Beyond 128 work-items rounds take one latency more or not, by turns of some points.
+    // Beyond 128 work-items the curve alternates: five points take one latency more, and the next
+    // five do not.
     const bool is_slow = n > 128 && n / 10 % 2 == 1;
     const double cycles = 400.0 + 0.5 * n + (is_slow ? 400.0 : 0.0) + n % 3;
     curve.points.push_back({n, {cycles}});
@@ -234,8 +243,8 @@ TEST_CASE("A jump that the curve falls by as well is scatter") {
 }
 
 TEST_CASE("Two slow points, behind which the curve goes on as before, are no limit") {
-  // 8 loads a work-item from L2 of an NVIDIA H100, least times: all six launches with 54 and 56
-  // work-items met lines that the cache had lost.
+  // Minimum times of 8 loads per work-item from L2 of an NVIDIA H100, in cycles. In all six
+  // launches with 54 and 56 work-items the cache had lost some of the lines.
   constexpr std::array<std::pair<int, double>, 56> times{
       {{2, 440},    {4, 453},    {6, 476},    {8, 487},    {10, 515},   {12, 537},   {14, 548},
        {16, 564},   {18, 591},   {20, 799},   {22, 630},   {24, 641},   {26, 667},   {28, 692},
@@ -256,7 +265,8 @@ TEST_CASE("Two slow points, behind which the curve goes on as before, are no lim
 
 TEST_CASE("Jumps that are too near to each other, or too high, are none of one limit") {
   constexpr double latency = 400.0;
-  // One latency more behind each of `jumps`, in a sweep by 2 work-items.
+  // Returns the finding of a curve that rises by one latency after each of `jumps`. The sweep has
+  // steps of 2 work-items.
   const auto found = [&](const std::vector<int>& jumps) {
     ThreadLatencyCurve curve;
     for (int n = 2; n <= 256; n += 2) {
@@ -270,18 +280,19 @@ TEST_CASE("Jumps that are too near to each other, or too high, are none of one l
   CHECK(found({128}).spike == Gap{128, 130});
   REQUIRE(found({128, 192}).spike);
   CHECK(found({128, 192}).spike == Gap{128, 130});
-  // Three points apart, they are a slope; four can be told apart.
+  // Jumps that are three points apart look like a slope. Jumps that are four points apart are
+  // distinguished.
   CHECK_FALSE(found({128, 134}).spike);
   CHECK(mentions(found({128, 134}).reason, "too close together"));
   CHECK(found({128, 136}).spike);
-  // Two latencies at once are two jumps.
+  // A rise by two latencies at one point counts as two jumps.
   CHECK_FALSE(found({128, 128}).spike);
   CHECK(mentions(found({128, 128}).reason, "several jumps coincide"));
 }
 
 TEST_CASE("Between a pool and a table that both hold, fewer exceptions decide") {
-  // A pool of 1024 requests and a table of 32 instructions have the same spikes where sub-groups
-  // are whole: 1024 = 32 x 32.
+  // A pool of 1024 requests and a table of 32 instructions have equal spikes if all sub-groups are
+  // full: 1024 = 32 x 32.
   std::vector<CurveFinding> curves;
   for (const char* const target : {"a", "b", "c"}) {
     for (const int loads : {1, 2, 4, 8}) {
@@ -294,9 +305,10 @@ TEST_CASE("Between a pool and a table that both hold, fewer exceptions decide") 
     curves.back().pattern.target = "d";
   };
   CHECK(infer_limit(curves, warp).kind == OutstandingKind::ambiguous);
-  add(600, 1);  // neither
+  add(600, 1);  // a spike that neither hypothesis explains
   CHECK(infer_limit(curves, warp).kind == OutstandingKind::ambiguous);
-  // In the middle of a sub-group no instruction is added: 1024 = 3 x 341.3.
+  // With 3 loads the pool is full after 341 work-items, in the middle of a sub-group. A table
+  // cannot explain this spike, since no instruction is added there.
   add(340, 3);
   const OutstandingLimit found = infer_limit(curves, warp);
   CHECK(found.kind == OutstandingKind::request_pool);
@@ -304,7 +316,7 @@ TEST_CASE("Between a pool and a table that both hold, fewer exceptions decide") 
   CHECK(found.requests->low == 1024);
 }
 
-/// Both recorded runs of tests/curves/h200_inflight.csv.
+/// Returns the curves of the two recorded runs in tests/curves/h200_inflight.csv.
 std::array<std::vector<ThreadLatencyCurve>, 2> h200_curves() {
   std::array<std::vector<ThreadLatencyCurve>, 2> runs;
   std::map<std::pair<std::size_t, std::string>, std::size_t> places;
@@ -363,7 +375,8 @@ TEST_CASE("One spike alone is ambiguous, none is unobservable") {
   CHECK_THROWS_AS(infer_limit({}, 0), std::invalid_argument);
 }
 
-/// Without a limit: each request follows the one before by `interval`.
+/// Returns a curve without a limit. Each request is issued `interval` cycles after the previous
+/// one.
 ThreadLatencyCurve unlimited(int loads, double latency, double interval) {
   ThreadLatencyCurve curve;
   curve.pattern.loads = loads;
@@ -375,7 +388,7 @@ ThreadLatencyCurve unlimited(int loads, double latency, double interval) {
 }
 
 TEST_CASE("Without a jump there is a lower bound from latency and interval") {
-  // An H200's figures from L2: 280 cycles, 1.02 cycles a line, 8 loads.
+  // Values of L2 on an H200: a latency of 280 cycles, and 1.02 cycles per line with 8 loads.
   const std::vector<ThreadLatencyCurve> curves{unlimited(1, 280.0, 1.02),
                                                unlimited(8, 280.0, 1.02)};
   const auto found = find_spikes(curves, warp);

@@ -21,20 +21,23 @@
 namespace clprobe::inflight {
 namespace {
 
-// The longest delay leaves the latency at its idle value, the shortest gives the full bandwidth.
+// Delays between rounds of the streams. With the longest delay the latency stays at its idle
+// value; with the shortest the streams reach the full bandwidth.
 constexpr std::array<std::uint64_t, 6> usual_delays{0, 16, 64, 256, 1024, 4096};
-// Delays that are added between two measured ones, as shares of their distance.
+// Additional delays lie between two measured delays. The square of each share is multiplied by the
+// distance of the two delays.
 constexpr std::array finer_shares{0.25, 0.5, 0.75};
 constexpr double knee_latencies = 2.0;
-// Twice the work-items that saturate a compute unit of a Hopper GPU, by Little's law.
+// Twice the number of work-items that saturate a compute unit of a Hopper GPU, by Little's law.
 constexpr std::int64_t items_of_unit = 1024;
-// A work-item of a CPU streams 4 KiB between two reads of the flag that ends the streams.
+// A work-item of a CPU streams 4 KiB between two reads of the flag that stops the streams.
 constexpr std::uint64_t turns_of_cpu = 64;
 
 bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
 
 std::int64_t stream_items(const DeviceInfo& device) {
-  constexpr std::int64_t max_items = 256;  // drivers allow this size without a build option
+  constexpr std::int64_t max_items = 256;  // largest size that drivers allow without a build
+                                           // option
   return is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, max_items);
 }
 
@@ -51,7 +54,7 @@ void add_delay(LoadedShape shape, std::uint64_t delay, std::vector<Point>& point
   points.push_back(point_of(shape, loaded_traffic_series));
 }
 
-/// The median of a point's samples, with their quartiles as interval.
+/// Median of the samples of a point. The interval is given by the quartiles.
 struct Middle {
   double ns{0.0};
   Interval interval{};
@@ -66,8 +69,8 @@ struct LoadedTime {
   Middle line{};
 };
 
-/// Returns the medians of both series by delay, for delays that have both. The minimum time of a
-/// line would show the peak of the streams, not their bandwidth during the chase.
+/// Returns the medians of latency and line time by delay, for delays with both values. The minimum
+/// line time would give the peak bandwidth of the streams, not their bandwidth during the chase.
 std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
                                                   std::span<const Point> points) {
   std::map<std::int64_t, LoadedTime> all;
@@ -96,7 +99,8 @@ std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point>
 
 constexpr std::string_view method = "loaded latency";
 
-/// Adds the requests in flight and their bytes, or lower bounds of both.
+/// Adds the number of requests in flight and of their bytes. If the knee is not reached, both are
+/// lower bounds.
 void add_parallelism(std::string_view series, double requests, const Interval& interval,
                      const Parallelism& of, double line_bytes, Findings& found) {
   struct Row {
@@ -118,7 +122,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
       finding.low = interval.low * row.factor;
       finding.high = interval.high * row.factor;
     } else {
-      // No request takes less than the idle latency, which gives the lower bound.
+      // Little's law with the idle latency gives a lower bound, since no request takes less time.
       finding.value = interval.low * row.factor;
       finding.low = finding.value;
       finding.high = requests * row.factor;
@@ -127,7 +131,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
   }
 }
 
-/// Advises how many sub-groups and loads a kernel needs for this parallelism.
+/// Advises a number of sub-groups, and of loads per sub-group, that reach this parallelism.
 Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   constexpr double few = 8.0;
   constexpr double many = 32.0;
@@ -182,8 +186,9 @@ std::uint64_t LoadedShape::vectors() const {
 
 std::int64_t stream_groups(const DeviceInfo& device) {
   const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
-  // A CPU has one thread per work-group, and the chase needs one thread. With a single thread, one
-  // streaming work-group remains, and the launch shows that both do not run at the same time.
+  // On a CPU each work-group uses one thread, and the chase needs one of the threads. With a
+  // single thread there is still one streaming work-group: the launch then reports that streams
+  // and chase do not overlap.
   if (is_cpu(device)) return std::max<std::int64_t>(1, units - 1);
   return units * (items_of_unit / stream_items(device));
 }
@@ -196,7 +201,7 @@ std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base) {
   shape.turns = is_cpu(device) ? turns_of_cpu : 1;
   std::vector<Point> points{point_of(shape, loaded_latency_series)};
   shape.groups = static_cast<std::uint64_t>(stream_groups(device));
-  // Streams that repeat a small buffer would find their data in a cache.
+  // In a small buffer the streams would repeat lines and find them in a cache.
   if (shape.vectors() < 2 * shape.groups * shape.vectors_per_round()) return {};
   for (const std::uint64_t delay : usual_delays) add_delay(shape, delay, points);
   return points;
@@ -210,7 +215,8 @@ std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });
   if (!idle || any == points.end()) return more;
-  // The delays are added between the longest one that doubles the latency and the next longer one.
+  // The delays are added between the longest delay that doubles the latency and the next longer
+  // delay.
   for (auto slow = times.rbegin(); slow != times.rend(); ++slow) {
     if (slow->second.latency.ns < knee_latencies * idle->ns) continue;
     if (slow == times.rbegin()) return more;
@@ -249,7 +255,8 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
                                             line_bytes, static_cast<int>(units));
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
-  // On a CPU the chains measure the parallelism of a core.
+  // On a CPU this parallelism is not reported per compute unit, since the chains measure that of a
+  // core.
   if (!is_cpu(device)) {
     add_parallelism(unit_series, parallelism->per_compute_unit,
                     parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);

@@ -13,7 +13,8 @@
 
 namespace clprobe::inflight {
 
-/// Series of the same kind of launches: the time of a hop, and the time of a streamed line.
+/// Series of chases next to streams. They use the same launches: `loaded-latency` has the time of
+/// a hop, `loaded-traffic` the time of a streamed line.
 inline constexpr std::string_view loaded_latency_series = "loaded-latency";
 inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
 /// Series of the findings about loaded latency.
@@ -24,7 +25,7 @@ bool is_loaded(const Point& point);
 
 struct LoadedShape {
   Shape chase{.kind = Kind::chase};
-  std::uint64_t groups{0};  ///< streaming work-groups; 0: the idle latency
+  std::uint64_t groups{0};  ///< streaming work-groups; 0 for the idle latency
   std::uint64_t items{1};   ///< work-items per work-group
   std::uint64_t turns{1};   ///< batches of 4 vectors of 16 bytes per work-item and round
   std::uint64_t delay{0};   ///< multiplications between two rounds
@@ -42,7 +43,8 @@ struct LoadedShape {
   /// Reads a point. Throws PointError for a missing or wrong parameter.
   static LoadedShape of(const Point& point);
 
-  /// Returns the number of vectors in the streamed buffer, which is as large as that of the chase.
+  /// Returns the number of vectors in the buffer of the streams. The buffer of the chase has the
+  /// same size.
   [[nodiscard]] std::uint64_t vectors() const;
   /// Returns the number of vectors that one work-group loads in a round.
   [[nodiscard]] std::uint64_t vectors_per_round() const { return items * turns * 4; }
@@ -52,18 +54,18 @@ struct LoadedShape {
 
 std::int64_t stream_groups(const DeviceInfo& device);
 
-/// Number of 8-byte words that the kernel returns for the chase. Two words per streaming work-group
-/// follow.
+/// Number of 8-byte words in the results of the chase. They are followed by two words per
+/// streaming work-group.
 inline constexpr std::uint64_t words_of_chase = 6;
 
-/// Plans points of both series with a few delays; none if the memory is too small. `base` is the
-/// chase.
+/// Plans the points of both series with a few delays. Returns no points if the memory is too
+/// small. `base` is the shape of the chase.
 std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base);
 
-/// Plans delays near the one at which the latency is twice the idle latency.
+/// Plans delays near the delay at which the latency is twice the idle latency.
 std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points);
 
-/// Adds the latency under load, and the memory-level parallelism of the device and of a compute
+/// Adds the latency under load, and the memory-level parallelism of the device and of each compute
 /// unit.
 void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points, Findings& found);
 

@@ -30,7 +30,7 @@ std::vector<std::int64_t> last_items_of(const std::vector<Point>& points) {
   return items;
 }
 
-/// By sub-groups, on a machine whose clock does not scatter.
+/// Returns the ticks of each sub-group, on a machine whose clock has no scatter.
 std::vector<std::uint64_t> ticks_of(const ProbeResult& result) {
   std::vector<std::uint64_t> ticks;
   for (const Point& each : result.points) {
@@ -74,7 +74,7 @@ TEST_CASE("groups whose lines do not fit twice have no points") {
   little.max_memory = {4 << 20};
   const std::vector<Point> points = probe.plan(gpu(), little).points;
   REQUIRE(points.size() == 16);
-  // The lines of 1024 work-items fit once.
+  // The buffer holds the lines of two rounds with 512 work-items, but of only one round with 1024.
   CHECK(Shape::of(points.front()).work_items == 512);
   CHECK(Shape::of(points.front()).lines() == 1024 * 16);
 }
@@ -97,8 +97,9 @@ TEST_CASE("a pool of 128 lets four sub-groups have their values after one latenc
   const ProbeResult result = measured(simulator::preset("fermi-m2070"), own_times({256}, {1}));
   const std::vector<std::uint64_t> ticks = ticks_of(result);
   REQUIRE(ticks.size() == 8);
-  // The first one's 32 lines leave one a cycle; who comes behind waits for its turn, and who is
-  // beyond the pool for an answer.
+  // Sub-groups issue one line per cycle, and the pool holds 128 requests. Counted from 0,
+  // sub-groups 1 to 3 wait while earlier sub-groups issue 32 lines each. Sub-group 4 exceeds the
+  // pool and waits for an answer.
   const std::uint64_t latency = ticks.front();
   for (std::size_t i = 1; i < ticks.size(); ++i) CHECK(ticks[i] > ticks[i - 1]);
   CHECK(ticks[3] < latency + 4 * 32);
@@ -107,7 +108,7 @@ TEST_CASE("a pool of 128 lets four sub-groups have their values after one latenc
   const Finding* const slowest = find(result, "slowest_sub_group", "cache-x1-of-256");
   REQUIRE(fastest != nullptr);
   REQUIRE(slowest != nullptr);
-  // Less a pair of clock reads with nothing in between.
+  // The overhead of a pair of clock reads, 1 tick, is subtracted.
   CHECK(*fastest->value == doctest::Approx(static_cast<double>(ticks.front() - 1)));
   CHECK(*slowest->value == doctest::Approx(static_cast<double>(ticks.back() - 1)));
 }

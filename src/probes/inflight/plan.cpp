@@ -25,22 +25,23 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Larger than the first caches, so that a launch finds none of the previous launch's lines there.
+// Size of the buffer in the last cache, larger than L1: a launch finds none of the previous
+// launch's lines in L1.
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes min_cache = kibibytes(256);
-// Small enough for the caches of one CPU core.
+// Size that fits the private caches of one CPU core.
 constexpr Bytes usual_cache_of_cpu = kibibytes(256);
 constexpr Bytes usual_memory = mebibytes(256);
 constexpr Bytes max_memory = mebibytes(512);
 // Drivers allocate whole pages.
 constexpr Bytes page = kibibytes(4);
 
-/// Returns the size of the buffer for the last cache: at most half of the cache if its size is
-/// known.
+/// Returns the size of the buffer in the last cache. If the size of the last cache is known, the
+/// buffer has at most half of that size.
 Bytes cache_buffer(const DeviceInfo& device, Bytes known_cache) {
   const Bytes reported = reported_cache(device);
   Bytes size = runs_items_in_turn(device) ? usual_cache_of_cpu : usual_cache;
-  // A GPU's driver may report the first cache.
+  // A CPU's driver reports the last cache; a GPU's driver may report the first one.
   const bool is_certain = !is_gpu(device) && reported.count != 0;
   if (is_certain || known_cache.count != 0) {
     size = std::min(size, std::max(known_cache, reported) / 2);
@@ -53,7 +54,7 @@ Bytes memory_buffer(const DeviceInfo& device, Bytes known_cache) {
   return std::clamp(last_cache * 4, usual_memory, max_memory);
 }
 
-/// Returns the maximum memory of results, starts of chains and progress of streams.
+/// Returns the maximum memory for results, starts of chains and progress of streams together.
 Bytes small_buffers(const DeviceInfo& device) {
   const auto items = static_cast<std::uint64_t>(max_items(device));
   const auto groups = static_cast<std::uint64_t>(stream_groups(device));
@@ -67,10 +68,12 @@ Bytes line_of(const DeviceInfo& device) {
   return std::max(Bytes{64}, Bytes{std::bit_ceil(device.cache_line.count)});
 }
 
-/// Buffer sizes, powers of two. All buffers of a plan together fit the allowed memory.
+/// Sizes of the buffers, each a power of two. All buffers of a plan together fit the allowed
+/// memory.
 struct Buffers {
-  Bytes cache;   ///< size that certainly stays in the last cache
-  Bytes memory;  ///< size beyond the last cache; also that of host memory and of the streams
+  Bytes cache;   ///< size that certainly fits the last cache
+  Bytes memory;  ///< size larger than the last cache; also for buffers of host memory and of the
+                 ///< streams
 
   [[nodiscard]] Bytes of(std::string_view target) const {
     return target == "cache" ? cache : memory;
@@ -95,25 +98,26 @@ Buffers choose_buffers(const DeviceInfo& device, const Options& requested) {
 }
 
 constexpr std::array usual_loads{1, 2, 3, 4, 8};
-// After a spike, these mergers and loads distinguish a pool of requests from a table of
-// instructions.
+// Mergers and loads of the curves that are added after a spike. They distinguish a pool of
+// requests from a table of instructions.
 constexpr std::array kind_mergers{2, 4, 8};
 constexpr std::array kind_loads{1, 2};
-// More sub-groups per line than any merge list holds: a full list makes a spike as well.
+// Mergers and loads of curves with full merge lists. No merge list holds 16 sub-groups per line,
+// so that these curves have a spike at its length.
 constexpr int list_merger = 16;
 constexpr std::array list_loads{2, 3, 4};
 
-/// Returns the largest planned work-group. Beyond `usual_group` each power of two needs a build of
-/// its own, for which a quick run has no time.
+/// Returns the size of the largest planned work-group. Above `usual_group`, each power of two
+/// needs a separate build, for which a quick run has no time.
 std::int64_t largest_items(const DeviceInfo& device, const Options& requested) {
   const bool is_brief = requested.effort == Effort::quick && !is_simulated(device);
   if (!is_brief) return max_items(device);
   return std::min(max_items(device), static_cast<std::int64_t>(usual_group));
 }
 
-/// Returns the numbers of work-items: every second one in the first two sub-groups, where caches
-/// and barriers make steps, then every eighth. Beyond `usual_group` a device gets one number per
-/// four sub-groups: its scatter hides finer steps, and more loads per work-item request as much.
+/// Returns the planned numbers of work-items. At normal effort the distance is 2 in the first two
+/// sub-groups, where caches and barriers make steps, and then 8. Above `usual_group` it is four
+/// sub-groups: scatter hides finer steps, and more loads per work-item request as many lines.
 std::vector<int> work_items_of(const DeviceInfo& device, const Options& requested) {
   if (!requested.work_items.empty()) return requested.work_items;
   const auto max = static_cast<int>(largest_items(device, requested));
@@ -143,7 +147,7 @@ Point block_of(Shape shape, const LoadPattern& pattern, int work_items) {
   return point;
 }
 
-/// Returns true if the buffer holds the lines of two rounds: an untimed one and a timed one.
+/// Returns true if the buffer holds the lines of two rounds, an untimed round and a timed one.
 bool fits(const Shape& shape) { return shape.lines_per_round() * 2 <= shape.lines(); }
 
 void add_curve(const DeviceInfo& device, const Options& requested, const LoadPattern& pattern,
@@ -167,8 +171,8 @@ std::vector<LoadPattern> patterns_of(const std::string& target, std::span<const 
   return patterns;
 }
 
-/// Adds curves of a single sub-group with more numbers of loads: those between one that takes one
-/// latency and one that takes two.
+/// Adds curves of a single sub-group with numbers of loads in the open range: between a number
+/// that takes one latency and a number that takes two.
 void add_loads_between(const DeviceInfo& device, const Options& requested,
                        const std::string& target, std::span<const CurveFinding> curves,
                        std::vector<Point>& points) {
@@ -182,7 +186,8 @@ void add_loads_between(const DeviceInfo& device, const Options& requested,
   }
 }
 
-/// Maximum work-group size on a CPU, whose work-items all take equally long.
+/// Maximum work-group size on a CPU. All work-items of a CPU take equally long, so that a few show
+/// the time.
 constexpr std::uint64_t max_items_of_cpu = 8;
 
 std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& requested) {

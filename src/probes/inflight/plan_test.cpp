@@ -84,7 +84,7 @@ TEST_CASE("CPUs have no curves, and it is said why") {
   for (const Point& each : plan.points) {
     if (!is_loaded(each)) CHECK(Shape::of(each).work_items == 1);
     CHECK(each.facts.integer_or(visited_often, 1) == (is_loaded(each) ? 1 : 2));
-    // What the second level of a CPU's core holds, where others have a part of it, too.
+    // A buffer of 256 KiB fits a CPU core's L2 cache even if other programs use part of the cache.
     if (each.series == "cache-chains") CHECK(Shape::of(each).lines() * 64 == 256 << 10);
   }
   Request quick;
@@ -245,7 +245,8 @@ TEST_CASE("chains meet no line that a launch of more or fewer chains has read be
   }
   REQUIRE(position <= shape.lines());
   CHECK(read.size() == all);
-  // More than there are lines: they divide the cycle, and go on.
+  // The lines do not suffice for 64 chains of 1024 hops. The starts divide the cycle evenly, and
+  // the next launch starts 1024 positions further.
   shape.chains = 64;
   CHECK(shape.chain_distance(1024) == (1U << 14U) / 64);
   CHECK(shape.chain_positions(1024) == 1024);
@@ -266,7 +267,8 @@ TEST_CASE("mergers share lines within a sub-group or across") {
 TEST_CASE("the witness counts every load of every round") {
   const Shape one = Shape::of(block(1, 1, MergerMode::within, 2));
   const LineCycle cycle = one.cycle();
-  // Rounds 0 and 1 of two work-items, from line 6.
+  // In rounds 0 and 1 two work-items load lines 6 to 9. The first word of each line is the number
+  // of the next line.
   const std::uint64_t expected =
       std::uint64_t{cycle.after(6)} + cycle.after(7) + cycle.after(8) + cycle.after(9);
   CHECK(one.block_checksum(6, 1) == expected);

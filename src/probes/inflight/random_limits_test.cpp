@@ -23,20 +23,20 @@ namespace {
 
 struct Machine {
   bool is_pool{true};
-  int capacity{128};  ///< requests of a pool, load instructions of a table
-  int merges{8};      ///< loads of one line that an entry of a pool holds
+  int capacity{128};  ///< requests in a pool, or load instructions in a table
+  int merges{8};      ///< maximum loads of the same line in an entry of a pool
   int warp{32};
   int max_items{1024};
   double latency{400.0};
-  double interval{1.0};         ///< between two requests
-  double merged_interval{0.0};  ///< for a request that joins another
+  double interval{1.0};         ///< time between two requests
+  double merged_interval{0.0};  ///< time for a request that is merged into another request
   double instruction{0.0};      ///< additional issue time of a load instruction
   double overhead{0.0};
-  double noise{0.0};             ///< standard deviation of a run, as a share
-  bool only_slower{false};       ///< noise only adds
+  double noise{0.0};             ///< standard deviation of a run, relative to its time
+  bool only_slower{false};       ///< noise only lengthens runs
   double disturbed{0.0};         ///< share of the runs that take up to 3 times as long
-  bool all_warps_first{true};    ///< every warp's first load, then every second; or warp by warp
-  bool is_full_list_new{false};  ///< a full merge list takes a new entry; or the request waits
+  bool all_warps_first{true};    ///< all warps issue load 1, then load 2; false: warp by warp
+  bool is_full_list_new{false};  ///< a full list takes a new entry; false: the request waits
 };
 
 Machine random_machine(Random& random) {
@@ -60,7 +60,7 @@ Machine random_machine(Random& random) {
   return machine;
 }
 
-/// One load of the lanes of a warp: row of lines, load and number of lanes.
+/// Load instruction of a warp: its warp, the number of the load and the number of active lanes.
 struct Instruction {
   int warp{0};
   int load{0};
@@ -72,7 +72,7 @@ struct Line {
   int holders{0};
 };
 
-/// A pool, issued in order: a request that finds no room holds up those behind it.
+/// Pool with in-order issue: a request that finds the pool full delays all later requests.
 class Pool {
  public:
   Pool(const Machine& machine, const LoadPattern& pattern)
@@ -91,7 +91,8 @@ class Pool {
   }
   [[nodiscard]] double end() const { return arrivals_.back(); }
 
-  /// The lines that a warp's instructions touch, and all else, to go back to.
+  /// State of the pool before a warp's requests: the time, the number of requests and the lines of
+  /// the warp. `restore` returns to this state.
   struct State {
     double now{0.0};
     std::size_t requests{0};
@@ -141,7 +142,7 @@ class Pool {
   const Machine& machine_;
   const LoadPattern& pattern_;
   std::vector<Line> lines_;
-  std::vector<double> arrivals_{};  // rises, since requests are issued in order
+  std::vector<double> arrivals_{};  // in ascending order, since requests are issued in order
   double now_{0.0};
 };
 
@@ -156,7 +157,8 @@ std::vector<Instruction> instructions_of(const Machine& machine, int loads, int 
   return all;
 }
 
-/// An entry is free when the last of its instruction's requests has come. Nothing merges.
+/// Returns the time of a work-group with a table of instructions. An entry becomes free when the
+/// last request of its instruction has arrived. The table does not merge requests.
 double table_time(const Machine& machine, const LoadPattern& pattern, int items) {
   std::vector<double> done;
   double now = 0.0;
@@ -177,7 +179,8 @@ struct TruePoint {
   double cycles{0.0};
 };
 
-/// Warp by warp, so that all but the last warp is the same for its numbers of work-items.
+/// Returns the true curve of a pool. It is computed warp by warp: curve points with equal numbers
+/// of full warps share the work of these warps.
 std::vector<TruePoint> pool_curve_by_warps(const Machine& machine, const LoadPattern& pattern) {
   std::vector<TruePoint> curve;
   Pool pool(machine, pattern);
@@ -226,8 +229,8 @@ ThreadLatencyCurve measure(const Machine& machine, const LoadPattern& pattern,
   return curve;
 }
 
-/// Where the truth has its first jump in a curve without merge lists, from the definition alone:
-/// the last number of work-items that fits.
+/// Returns the last number of work-items whose requests fit the limit, from the definition of the
+/// limit. The first jump of a curve without merge lists follows this number.
 int last_that_fits(const Machine& machine, const LoadPattern& pattern) {
   int fits = 0;
   for (int n = 2; n <= machine.max_items; n += 2) {
@@ -245,14 +248,16 @@ int last_that_fits(const Machine& machine, const LoadPattern& pattern) {
   return fits;
 }
 
-/// measurement.md 3(d).3: more than 15 % of the latency and than 8 standard deviations of the
-/// difference of two points, behind the first warp; and with some points behind it.
+/// Returns true if the jump after `fits` is visible as defined in measurement.md 3(d).3. The jump
+/// must exceed 15 % of the latency and 8 standard deviations of the difference of two points. It
+/// must lie after the first warp and at least 16 work-items before the end of the curve.
 bool is_visible(const Machine& machine, const std::vector<TruePoint>& truth, int fits) {
   if (fits <= machine.warp + 1 || fits + 16 > machine.max_items) return false;
   const auto i = static_cast<std::size_t>(fits / 2 - 1);
   const double slope = truth[i].cycles - truth[i - 1].cycles;
   const double jump = truth[i + 1].cycles - truth[i].cycles - slope;
-  // Of the least of 3 normal runs 0.748, of the least of 3 absolute values 0.49.
+  // Standard deviation of the minimum of three runs, relative to that of one run: 0.748 for normal
+  // noise, 0.49 for its absolute value.
   const double sigma = machine.noise * (machine.only_slower ? 0.49 : 0.748) * truth[i].cycles;
   return jump > std::max(0.15 * truth.front().cycles, 8.0 * 1.4142 * sigma);
 }
@@ -260,12 +265,14 @@ bool is_visible(const Machine& machine, const std::vector<TruePoint>& truth, int
 struct Trial {
   Machine machine{};
   int visible{0};
-  bool is_telling{false};  ///< the visible spikes exclude the other kind
-  int step{8};  ///< the finest step of a visible curve (else of any), in the kind's own count
+  bool is_telling{false};  ///< the visible spikes exclude the other kind of limit
+  /// Smallest step of a visible curve, or of any curve if none is visible. The unit is that of the
+  /// capacity: requests or instructions.
+  int step{8};
   OutstandingLimit limit{};
 };
 
-/// What the places of the true spikes alone leave open.
+/// Ranges of capacities that the positions of the true spikes allow, for both kinds of limits.
 struct Open {
   bool any{false};
   CountRange requests{0, 1 << 20};
@@ -290,7 +297,7 @@ struct Open {
   }
 };
 
-/// The curves that are measured of each machine.
+/// Patterns of the curves that are measured on each machine.
 struct Patterns {
   int max_items{1024};
   std::vector<int> loads{};
@@ -328,7 +335,8 @@ bool is_right_kind(const Trial& trial) {
          (trial.machine.is_pool ? OutstandingKind::request_pool : OutstandingKind::request_table);
 }
 
-/// The range holds the truth, give or take a step, and is no wider than two.
+/// Returns true if the range contains the true capacity, with a tolerance of one step, and is
+/// narrower than two steps.
 bool is_capacity_right(const Trial& trial) {
   const auto& range = trial.machine.is_pool ? trial.limit.requests : trial.limit.instructions;
   if (!range) return false;
@@ -339,23 +347,23 @@ bool is_capacity_right(const Trial& trial) {
 
 bool is_bound_kept(const Trial& trial) {
   const Machine& machine = trial.machine;
-  // A table's requests are as many as its instructions have lanes.
+  // Each instruction of a table has at most one request per lane.
   const int max_requests = machine.is_pool ? machine.capacity : machine.capacity * machine.warp;
   if (trial.limit.min_requests > max_requests) return false;
   return machine.is_pool || trial.limit.min_instructions <= machine.capacity;
 }
 
 struct Tally {
-  int telling{0};  ///< at least 2 visible spikes, which exclude the other kind
+  int telling{0};  ///< at least 2 visible spikes, which exclude the other kind of limit
   int telling_right{0};
-  int telling_wrong{0};  ///< the other kind, or another capacity
-  int open{0};           ///< visible spikes, but they do not tell
+  int telling_wrong{0};  ///< the probe reports the other kind or another capacity
+  int open{0};           ///< visible spikes that do not exclude the other kind
   int open_right{0};
   int open_wrong{0};
   int hidden{0};  ///< no visible spike
   int hidden_unobservable{0};
-  int hidden_right{0};  ///< better than what the test calls visible
-  int hidden_open{0};   ///< one spike, which holds the truth, of a kind that is left open
+  int hidden_right{0};  ///< the probe finds the limit although no spike counts as visible
+  int hidden_open{0};   ///< the probe reports the true capacity, but leaves the kind open
   int hidden_wrong{0};
   int bounds_broken{0};
 };
@@ -401,7 +409,7 @@ void count(const Trial& trial, int index, Tally& tally) {
 void check_machines(int machines, const Patterns& patterns) {
   Tally tally;
   for (int i = 0; i < machines; ++i) {
-    // Each has its own seed, so that one of them can be looked at alone.
+    // Each machine has its own seed, so that a single machine can be examined.
     Random random(20150601U + 1000003U * static_cast<std::uint64_t>(i));
     Machine machine = random_machine(random);
     machine.max_items = std::min(machine.max_items, patterns.max_items);
@@ -431,8 +439,8 @@ TEST_CASE("Random machines: kind and capacity where they show, a lower bound alw
                                 {4, MergerMode::across}}});
 }
 
-/// The time of one run where every request has a latency of its own: the entry of the first answer
-/// is the next one free.
+/// Returns the time of one run in which every request has its own latency. The entry of the first
+/// answer becomes free first.
 double varied_time(int requests, int capacity, double latency, double spread, double interval,
                    Random& random) {
   std::priority_queue<double, std::vector<double>, std::greater<>> arrivals;
@@ -445,7 +453,8 @@ double varied_time(int requests, int capacity, double latency, double spread, do
     }
     arrivals.push(now + latency * random.uniform(1.0 - spread, 1.0 + spread));
   }
-  // Only earliest ones were taken out: the last answer of all is still there.
+  // Only the earliest answers were removed from the queue, so that it still contains the last
+  // answer.
   while (arrivals.size() > 1) arrivals.pop();
   return arrivals.top();
 }
@@ -488,7 +497,7 @@ TEST_CASE("Latencies of a range: a pool is found, and the bound is kept") {
   CHECK(right >= 0.9 * machines);
 }
 
-// A minute: outstanding_property_test --no-skip
+// This test takes a minute. To run it: outstanding_property_test --no-skip
 TEST_CASE("More random machines, with all patterns" * doctest::skip()) {
   check_machines(2000, {1024,
                         {1, 2, 3, 4},

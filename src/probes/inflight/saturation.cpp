@@ -13,14 +13,15 @@ namespace clprobe::inflight {
 namespace {
 
 constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
-// Minimum relative error of a rate, however well a curve fits.
+// Minimum relative error of a rate. A well-fitting curve does not show smaller errors.
 constexpr double min_sigma = 0.005;
-// A rate below this share of the earlier peak is a fall, not noise.
+// A rate below this share of an earlier maximum counts as a fall, not as noise.
 constexpr double min_of_peak = 0.93;
-// Beyond this multiple of the knee the rate no longer depends on the number of concurrent loads.
+// The knee counts as reached if the curve extends to this multiple of it: the rate then no longer
+// depends on the number of concurrent loads.
 constexpr double knee_margin = 1.5;
-// Maximum difference of equal knees or rates, in logarithms (16 %). If latencies differ by a factor
-// of 1.5 (0.41), knees and rates cannot both be equal.
+// Maximum difference of two knees or rates that count as equal, in natural logarithms (16 %). With
+// latencies that differ by a factor of 1.5 (0.41), knees and rates cannot both be equal.
 constexpr double equal_within = 0.15;
 constexpr double min_latency_ratio = 1.5;
 
@@ -47,7 +48,8 @@ Curve usable(const ThroughputCurve& given) {
   Curve curve;
   double most = 0.0;
   for (const ThroughputPoint& point : points) {
-    // A fall (thrashing, registers) does not lower the capacity: a kernel could request less.
+    // A fall of the rate, due to thrashing or a lack of registers, does not lower the capacity: a
+    // kernel could request fewer loads. Points of a fall are left out.
     most = std::max(most, point.rate);
     if (point.rate < min_of_peak * most) continue;
     curve.requested.push_back(point.requested);
@@ -75,7 +77,8 @@ double squares(const Curve& curve, double max_rate, double p) {
   return sum;
 }
 
-/// Finds the best ln(max_rate) in [low, high] by golden-section search: `squares` has one minimum.
+/// Finds the best ln(max_rate) in [low, high] by golden-section search, since `squares` has a
+/// single minimum.
 double best_rate(const Curve& curve, double p, double low, double high) {
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
   while (high - low > 1e-7) {
@@ -96,7 +99,8 @@ struct Fit {
   double squares{std::numeric_limits<double>::infinity()};
 };
 
-/// Returns the interval of ln(max_rate) for all exponents, where `squares` stays below `limit`.
+/// Returns the interval of ln(max_rate), over all exponents, in which `squares` is at most
+/// `limit`.
 Interval profile(const Curve& curve, const Fit& fit, double limit, double low, double high) {
   Interval interval{fit.ln_rate, fit.ln_rate};
   for (const double p : exponents) {
@@ -122,7 +126,8 @@ bool are_equal(double a, const Interval& of_a, double b, const Interval& of_b) {
   return distance <= equal_within || (overlap && distance <= 2.0 * equal_within);
 }
 
-/// The interpolated point at which the latency first reaches a limit, and its neighbours.
+/// Point at which the latency first reaches a limit, by interpolation between the points `before`
+/// and `after`.
 struct Knee {
   LoadedPoint at{};
   LoadedPoint before{};
@@ -170,7 +175,8 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
                          found.max_rate_interval.high * used.latency_interval.high};
   found.is_reached = used.requested.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
-    // The bound is Little's law with the unloaded latency, and at most the concurrent loads.
+    // The lower bound follows from Little's law with the unloaded latency. It cannot exceed the
+    // number of concurrent loads.
     const double most = used.requested.back();
     found.knee = std::min(std::exp(last_ln_rate) * used.latency, most);
     found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, most),

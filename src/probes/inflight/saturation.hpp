@@ -13,28 +13,28 @@
 
 namespace clprobe::inflight {
 
-/// A rate of loads by the number of concurrent loads (chains of all work-items).
+/// Rate of loads at a number of concurrent loads (chains of all work-items).
 struct ThroughputPoint {
   double requested{0.0};     ///< concurrent loads
   double rate{0.0};          ///< loads per unit of time
-  Interval rate_interval{};  ///< high is 0: unknown, the rate itself is used
+  Interval rate_interval{};  ///< if high is 0, the interval is unknown and the rate itself is used
 };
 
 struct ThroughputCurve {
-  /// Latency of a single load, in the unit of time of the rates. 0: taken from the point with the
-  /// fewest concurrent loads.
+  /// Latency of a single load, in the time unit of the rates. If 0, the point with the fewest
+  /// concurrent loads gives the latency.
   double latency{0.0};
   std::vector<ThroughputPoint> points{};
 };
 
-/// The fit of a throughput curve. More concurrent loads than at the knee do not raise the rate.
+/// Fit of a throughput curve. Beyond the knee, more concurrent loads do not raise the rate.
 struct Saturation {
   double latency{0.0};
   Interval latency_interval{};
-  double max_rate{0.0};  ///< limit of the rate for many concurrent loads
+  double max_rate{0.0};  ///< limit of the rate for any number of concurrent loads
   Interval max_rate_interval{};
-  /// Loads in flight at the knee, max_rate x latency. If the knee is not reached: the maximum
-  /// number in flight, which is a lower bound, with the bound's interval.
+  /// Loads in flight at the knee: max_rate x latency. If the knee is not reached, a lower bound:
+  /// the maximum number in flight, with its interval.
   double knee{0.0};
   Interval knee_interval{};
   double exponent{0.0};  ///< sharpness of the knee
@@ -42,31 +42,31 @@ struct Saturation {
   std::string reason{};  ///< reason why the knee is not reached
 };
 
-/// Fits 1/rate^p = (latency/requested)^p + 1/max_rate^p in logarithms, with p from 1 to 16 and 95 %
-/// intervals. On a CPU the points are chains of one work-item, and the knee is the number of
-/// outstanding misses of a core. Returns nothing with fewer than 3 usable points.
+/// Fits 1/rate^p = (latency/requested)^p + 1/max_rate^p in logarithms, with p from 1 to 16 and
+/// 95 % intervals. On a CPU the points are numbers of chains of one work-item, and the knee is the
+/// number of outstanding misses of a core. Returns nothing with fewer than 3 usable points.
 std::optional<Saturation> fit_saturation(const ThroughputCurve& curve);
 
-/// Cause that limits the throughput of a compute unit: the number of loads in flight, or their
-/// rate.
+/// Limit of the throughput of a compute unit: `capacity` is the number of loads in flight, `port`
+/// is their rate.
 enum class ThroughputLimit { capacity, port, different, unknown };
 
 std::string_view to_word(ThroughputLimit limit);
 
 struct TwoLatencyTest {
   ThroughputLimit limit{ThroughputLimit::unknown};
-  std::optional<double> capacity{};  ///< loads in flight, if the capacity is the limit
+  std::optional<double> capacity{};  ///< loads in flight if `limit` is capacity
   std::optional<Interval> capacity_interval{};
-  Interval min_capacity_interval{};  ///< interval of the lower bound, always set
+  Interval min_capacity_interval{};  ///< interval of the lower bound of the capacity; always set
   std::string reason{};
 };
 
-/// Compares the chains of one kernel in two memories. Equal knees show a capacity; equal rates show
-/// a port or bandwidth, and the capacity is at least the larger knee. The latencies must differ by
-/// a factor of 1.5.
+/// Compares chains of one kernel in two memories whose latencies differ by a factor of at least
+/// 1.5. Equal knees show a capacity. Equal rates show a port or bandwidth; the larger knee is then
+/// a lower bound of the capacity.
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far);
 
-/// Bandwidth of streams, and latency of a pointer chase that runs at the same time.
+/// Bandwidth of streams, and latency of a pointer chase at the same time.
 struct LoadedPoint {
   double bytes_per_second{0.0};
   double latency_s{0.0};
@@ -74,9 +74,9 @@ struct LoadedPoint {
 
 struct Parallelism {
   double requests{
-      0.0};  ///< requests in flight at the knee, where the latency is twice the idle one
-  /// Interval from the idle latency at the knee's bandwidth (no request takes less) to the first
-  /// point after the knee.
+      0.0};  ///< requests in flight at the knee, where the latency is twice the idle latency
+  /// Interval of `requests`. Its low end uses the bandwidth of the knee and the idle latency,
+  /// which no request undercuts. Its high end is the first point after the knee.
   Interval requests_interval{};
   double per_compute_unit{0.0};
   Interval per_compute_unit_interval{};
@@ -86,8 +86,8 @@ struct Parallelism {
   std::string reason{};  ///< reason why `requests` is a lower bound
 };
 
-/// Finds the memory-level parallelism. If `idle_latency_s` is 0, the latency at the lowest
-/// bandwidth is used. Returns nothing without a point that moves bytes. Throws
+/// Finds the memory-level parallelism at the knee. If `idle_latency_s` is 0, the latency at the
+/// lowest bandwidth replaces it. Returns nothing if no point moves bytes. Throws
 /// std::invalid_argument if `request_bytes` or `compute_units` is not positive.
 std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
                                             double idle_latency_s, double request_bytes,

@@ -15,8 +15,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Closed loop: every load asked for either waits for room (`capacity`) or for its turn (`port`,
-/// loads per unit of time).
+/// Returns a throughput curve of a closed loop. The rate is limited by the latency, by `capacity`
+/// loads in flight and by a port that serves `port` loads per unit of time.
 ThroughputCurve closed_loop(double latency, double capacity, double port) {
   ThroughputCurve curve;
   curve.latency = latency;
@@ -76,7 +76,8 @@ TEST_CASE("What does not saturate is a lower bound, and says so") {
 }
 
 TEST_CASE("A knee is reached where half as many loads again no longer serve more") {
-  // 300 loads at 100 cycles, with a knee of exponent 6.
+  // Throughput curve of 300 loads in flight and a latency of 100 cycles, with exponent 6. `last`
+  // is the largest number of concurrent loads.
   const auto followed_to = [](double last) {
     ThroughputCurve curve;
     curve.latency = 100.0;
@@ -89,7 +90,7 @@ TEST_CASE("A knee is reached where half as many loads again no longer serve more
   const auto seen = followed_to(400.0);
   REQUIRE(seen);
   CHECK_FALSE(seen->is_reached);
-  CHECK(seen->knee <= 300.0);  // a lower bound
+  CHECK(seen->knee <= 300.0);  // lower bound
   const auto reached = followed_to(500.0);
   REQUIRE(reached);
   CHECK(reached->is_reached);
@@ -102,7 +103,8 @@ TEST_CASE("Latencies that are alike prove nothing") {
   CHECK(compare_latencies(*near, *far).limit == ThroughputLimit::unknown);
 }
 
-/// A knee that was reached, known to a factor of `aside` to each side, and so is the rate.
+/// Returns a fit that reached its knee. The intervals of knee and rate extend by the factor
+/// `aside` to both sides.
 Saturation saturated(double latency, double knee, double aside) {
   Saturation found;
   found.latency = latency;
@@ -122,14 +124,17 @@ TEST_CASE("Knees are one capacity up to 16 %, and up to 35 % where their interva
   CHECK(limit(118.0, 1.001) == ThroughputLimit::different);
   CHECK(limit(130.0, 1.2) == ThroughputLimit::capacity);
   CHECK(limit(130.0, 1.001) == ThroughputLimit::different);
-  // Intervals that hold everything prove nothing: e^0.3 is 1.35.
+  // Wide intervals overlap but do not prove equality: knees may differ by a factor of at most
+  // e^0.3 = 1.35.
   CHECK(limit(140.0, 2.0) == ThroughputLimit::different);
-  // The rates of 100 loads in 1 and 400 in 4 are the same: a port.
+  // A knee of 100 at latency 1 and a knee of 400 at latency 4 have equal rates: the limit is a
+  // port.
   CHECK(limit(400.0, 1.001) == ThroughputLimit::port);
 }
 
 TEST_CASE("A core's outstanding misses from parallel chains") {
-  // 12 fill buffers at 110 ns, soft as real ones are, and slower again where chains spill.
+  // A core with 12 fill buffers and a latency of 110 ns. The knee is rounded, as measured knees
+  // are, and the rate falls beyond 26 chains, as if registers were spilled.
   ThroughputCurve curve;
   for (int chains = 1; chains <= 32; ++chains) {
     const double free = 110.0 / chains;
@@ -181,8 +186,8 @@ TEST_CASE("Points that cannot be used leave nothing") {
 }
 
 TEST_CASE("Parallelism at the knee of a loaded latency, by Little's law") {
-  // measurement.md's figures of Hopper: 3.9 TB/s at 0.35 us idle and 0.7 us loaded, 132 compute
-  // units, sectors of 32 bytes: 320 to 650 a compute unit.
+  // Values of Hopper in measurement.md: 3.9 TB/s at a latency of 0.35 us idle and 0.7 us loaded,
+  // 132 compute units and sectors of 32 bytes. They give 320 to 650 requests per compute unit.
   const std::vector<LoadedPoint> points{
       {0.0, 0.35e-6}, {2.0e12, 0.38e-6}, {3.9e12, 0.7e-6}, {3.95e12, 1.4e-6}};
   const auto found = find_parallelism(points, 0.0, 32.0, 132);

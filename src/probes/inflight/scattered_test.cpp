@@ -14,13 +14,15 @@ namespace {
 
 using simulator::Machine;
 
-/// Small pools, latencies that differ from line to line, and scoreboards.
+/// Returns a random machine with a small pool, scattered latencies and, in most trials, a
+/// scoreboard.
 Trial scattered_trial(Random& random) {
   Trial trial;
   Machine& machine = trial.machine;
   machine = simulator::preset("gsi");
   machine.core.max_work_group_size = 256;
-  machine.memory.bytes_per_cycle = static_cast<double>(machine.l1.line_bytes);  // a line a cycle
+  machine.memory.bytes_per_cycle = static_cast<double>(machine.l1.line_bytes);  // one line per
+                                                                                // cycle
   machine.pending.entries = static_cast<std::uint64_t>(random.whole_log_uniform(12, 160));
   const double latency = random.uniform(200.0, 800.0);
   const double spread = random.uniform(0.0, 0.15);
@@ -31,7 +33,8 @@ Trial scattered_trial(Random& random) {
   return trial;
 }
 
-/// Whether the first jump is half a latency: the pool is full long before the first answer.
+/// Returns true if the pool is full before half of a latency has passed, so that the first jump is
+/// at least half a latency.
 bool is_clear(const Machine& machine) {
   const auto entries = static_cast<double>(machine.pending.entries);
   return entries < 0.5 * static_cast<double>(machine.memory.latency_cycles.low);

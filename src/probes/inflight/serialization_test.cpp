@@ -13,7 +13,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Points as the probe plans them: every second up to two sub-groups of 32, then every eighth.
+/// Returns a curve with points as the probe plans them: every second number of work-items up to
+/// 64, then every eighth.
 ThreadLatencyCurve curve_of(const std::function<double(int)>& cycles) {
   ThreadLatencyCurve curve;
   for (int items = 2; items <= 256; items += items < 64 ? 2 : 8) {
@@ -25,7 +26,7 @@ ThreadLatencyCurve curve_of(const std::function<double(int)>& cycles) {
 }  // namespace
 
 TEST_CASE("what a further work-item of the first sub-group adds, and where the shelf ends") {
-  // Fig. 1: it rises to 32, is flat to 96, rises again.
+  // Curve of Fig. 1 of the paper: it rises up to 32 work-items, is flat up to 96, and rises again.
   const auto figure = [](int items) {
     return 370.0 + 2.0 * std::min(items, 32) + 2.0 * std::max(items - 96, 0);
   };
@@ -33,7 +34,8 @@ TEST_CASE("what a further work-item of the first sub-group adds, and where the s
   REQUIRE(found);
   CHECK(found->cycles_per_lane == doctest::Approx(2.0));
   REQUIRE(found->plateau);
-  // Some cycles are no end yet: of the 64 of the first sub-group a quarter is.
+  // The plateau ends where the rise exceeds a quarter of the first sub-group's 64 cycles, that is
+  // 16 cycles.
   CHECK(found->plateau->before == 104);
   CHECK(found->plateau->after == 112);
 }
@@ -47,10 +49,11 @@ TEST_CASE("there is no shelf where all rises, where none rises, and where nothin
   CHECK_FALSE(shelf_of([](int items) { return 370.0 + items; }));
   CHECK_FALSE(shelf_of([](int) { return 370.0; }));
   CHECK_FALSE(shelf_of([](int items) { return 370.0 + std::min(items, 32); }));
-  // A second sub-group that waits for the first is none either.
+  // If the second sub-group waits for the first one, the curve has no plateau either.
   CHECK_FALSE(
       shelf_of([](int items) { return 370.0 + std::min(items, 32) + (items > 40 ? 20 : 0); }));
-  // Seen on an H200, whose lines have latencies of their own: 12 cycles up and down.
+  // Scatter of 12 cycles, as on an H200 whose lines have different latencies, hides the end of the
+  // plateau.
   CHECK_FALSE(shelf_of([](int items) {
     const double scatter = items % 8 == 0 ? 0.0 : items % 4 == 0 ? 12.0 : -12.0;
     return 370.0 + 2.0 * std::min(items, 32) + 2.0 * std::max(items - 96, 0) + scatter;
@@ -75,7 +78,7 @@ TEST_CASE("simulated: three load/store units have the shelf of Fig. 1 to 96, and
   const ProbeResult one = measured(simulator::preset("fermi-m2070"), request);
   CHECK(*find(one, "cycles_per_lane", "cache-x1")->value == doctest::Approx(1.0));
   CHECK(find(one, "parallel_items", "cache-x1") == nullptr);
-  // More sub-groups take longer to come to the barriers.
+  // A barrier takes longer with more sub-groups.
   CHECK(*find(one, "barrier_of_largest", "barrier")->value >
         *find(one, "barrier_of_smallest", "barrier")->value);
 }

@@ -27,7 +27,7 @@ std::uint32_t LineCycle::after(std::uint32_t line) const {
 }
 
 std::uint32_t LineCycle::at(std::uint64_t position) const {
-  // n steps are x -> a x + b; twice as many are x -> a^2 x + (a + 1) b.
+  // n steps map x to a x + b; 2 n steps map x to a^2 x + (a + 1) b.
   std::uint32_t line = 0;
   std::uint32_t a = factor;
   std::uint32_t b = increment;
@@ -81,7 +81,8 @@ std::uint64_t Shape::block_checksum(std::uint64_t first, std::uint64_t rounds) c
 }
 
 std::uint64_t Shape::chain_distance(std::uint64_t hops) const {
-  // The distance is odd, since lines whose positions differ by a power of two have equal low bits.
+  // The distance is odd: lines whose positions differ by a power of two have equal low bits of the
+  // address.
   return std::min(hops | 1U, lines() / (work_items * chains));
 }
 

@@ -24,25 +24,26 @@ enum class Kind {
 inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
                                          Word{MergerMode::across, "across"}};
 
-/// Single cycle of a buffer's lines, as next_line() in cl/inflight.cl. The number of lines is a
-/// power of two, and the first word of each line holds the number of the next one.
+/// Single cycle of a buffer's lines, as next_line() in cl/inflight.cl computes it. The number of
+/// lines is a power of two. The first word of each line holds the number of the next line.
 struct LineCycle {
-  std::uint32_t mask{0};  ///< number of lines less 1
+  std::uint32_t mask{0};  ///< number of lines minus 1
 
   [[nodiscard]] std::uint32_t after(std::uint32_t line) const;
-  /// Returns the line at a position of the cycle, which starts at line 0. Takes logarithmic time.
+  /// Returns the line at a position of the cycle; position 0 is line 0. The time is logarithmic in
+  /// `position`.
   [[nodiscard]] std::uint32_t at(std::uint64_t position) const;
 };
 
 struct Shape {
   Kind kind{Kind::block};
-  LoadPattern pattern{};  ///< 0 loads: a work-group without loads
+  LoadPattern pattern{};  ///< with 0 loads: a work-group without loads
   std::uint64_t work_items{1};
-  std::uint64_t last_item{1};  ///< number of the timed sub-group's last work-item, from 1
+  std::uint64_t last_item{1};  ///< last work-item of the timed sub-group, counted from 1
   std::uint64_t chains{1};     ///< chains per work-item
   std::uint64_t sub_group{1};
   std::uint64_t line_bytes{64};
-  std::uint64_t buffer_bytes{64};  ///< a power of two
+  std::uint64_t buffer_bytes{64};  ///< power of two
 
   template <typename Visitor>
   void visit(Visitor& fields) {
@@ -81,13 +82,13 @@ struct Shape {
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
   [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
-  /// Returns the number of lines that one load of all work-items touches.
+  /// Returns the number of lines that a load instruction touches, over all work-items.
   [[nodiscard]] std::uint64_t lines_per_load() const;
   [[nodiscard]] std::uint64_t lines_per_round() const;
   /// Returns the index of a work-item's line among the lines of one load.
   [[nodiscard]] std::uint64_t line_index_of(std::uint64_t item) const;
-  /// Returns the sum of all words that the work-items load in rounds 0 to `rounds`, where round 0
-  /// starts at line `first`.
+  /// Returns the sum of all words that the work-items load in rounds 0 to `rounds`, inclusive.
+  /// Round 0 starts at line `first`.
   [[nodiscard]] std::uint64_t block_checksum(std::uint64_t first, std::uint64_t rounds) const;
   /// Returns the distance between the starts of neighbouring chains, in positions of the cycle. The
   /// chains are disjoint if the buffer has enough lines.
@@ -100,7 +101,7 @@ struct Shape {
   [[nodiscard]] std::string options() const;
 };
 
-/// A shape of a known kind, for reading a point.
+/// Shape with a given kind, for reading a point.
 template <Kind kind>
 struct OfKind {
   Shape shape{.kind = kind};
@@ -118,7 +119,7 @@ bool is_chain(const Point& point);
 /// Returns true for points that time one sub-group.
 bool is_own_time(const Point& point);
 
-/// Numbers of chains per work-item in the largest work-group.
+/// Numbers of chains per work-item that are measured in the largest work-group.
 inline constexpr std::array chains_of_item{2, 4, 8};
 inline constexpr std::uint64_t max_chains = 8;
 

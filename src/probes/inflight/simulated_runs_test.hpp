@@ -19,7 +19,7 @@
 
 namespace clprobe {
 
-/// A simulated device whose clock scatters.
+/// Simulated device whose clock readings have random errors.
 class NoisyBackend final : public Backend {
  public:
   NoisyBackend(const simulator::Machine& machine, double noise, std::uint64_t seed)
@@ -50,7 +50,8 @@ inline ProbeResult measured(const simulator::Machine& machine, const Request& re
                             double noise = 0.0, std::uint64_t seed = 42) {
   NoisyBackend backend(machine, noise, seed);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // so long that a slow host does not change the
+                                              // result
   budget.min_visits = 1;
   budget.max_visits = 1;
   return measure(*find_probe("inflight"), backend, request, budget, {});
@@ -74,7 +75,7 @@ inline bool holds(const Finding* finding, double truth, double slack = 0.0) {
          truth <= *finding->high + slack;
 }
 
-/// A machine, and by how much its clock scatters.
+/// Simulated machine, and the relative standard deviation of its clock readings.
 struct Trial {
   simulator::Machine machine{};
   double noise{0.0};

@@ -59,7 +59,8 @@ TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by t
 }
 
 TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too soon") {
-  // All of a sub-group's loads fill it: the jumps are within the first one.
+  // One sub-group's loads can fill the pool of 32, so that the jumps are within the first
+  // sub-group.
   const ProbeResult result = measured(simulator::preset("gsi"), {});
   CHECK(limit_of(result) == "MSHR");
   const Finding* const requests = find(result, "requests");
@@ -68,7 +69,8 @@ TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too 
   CHECK(holds(find(result, "spike", "memory-x1"), 32));
   CHECK(holds(find(result, "spike", "memory-x3"), 10));
   CHECK(holds(find(result, "spike", "memory-x2-within-2"), 32));
-  // 32 cycles after the first line, when a register more would be needed, it is there already.
+  // The 33rd request needs an entry 32 cycles after the first one. In the cache the first line has
+  // arrived by then, so that there is no spike.
   REQUIRE(find(result, "spike", "cache-x1") != nullptr);
   CHECK_FALSE(find(result, "spike", "cache-x1")->value);
   CHECK(*find(result, "requests_at_least")->value <= 32);
@@ -158,8 +160,9 @@ Trial random_trial(Random& random) {
   return trial;
 }
 
-/// Whether two patterns or more would show their jump clearly, by the true times of both sides: 15
-/// % of the latency and 8 standard deviations, behind the first sub-group, with points behind it.
+/// Returns true if at least two patterns have a clear jump, by true times on both sides. The jump
+/// must exceed 15 % of the latency and 8 standard deviations. It must lie after the first
+/// sub-group and at least 16 work-items before the maximum.
 bool is_observable(const Trial& trial) {
   const Machine& machine = trial.machine;
   const auto warp = static_cast<int>(machine.core.warp_width);
@@ -199,11 +202,12 @@ struct Tally {
   int observable{0};
   int right{0};
   int ambiguous{0};
-  int unobserved{0};       ///< not observable, and the probe says no wrong limit
-  int bounds_too_high{0};  ///< of all machines
+  int unobserved{0};       ///< not observable, and the probe reports no wrong limit
+  int bounds_too_high{0};  ///< bounds of all machines above the true limit
 };
 
-/// One step of work-items with the loads of the curves that show it, in the limit's own count.
+/// Returns the resolution of the limit that one step of work-items gives: 2 instructions for a
+/// table, or 16 requests for a pool.
 double step_of(const Machine& machine) {
   return machine.pending.kind == PendingKind::prt ? 2.0 : 16.0;
 }
@@ -217,7 +221,8 @@ void judge(const Trial& trial, const ProbeResult& result, Tally& tally) {
   const bool is_right = kind == (is_table ? "PRT" : "MSHR") && is_within;
   const bool is_ambiguous = kind == "ambiguous" && is_within;
   ++tally.machines;
-  // Little's law bounds requests; a table of instructions holds up to a sub-group of them each.
+  // Little's law gives a bound of requests. Each instruction of a table has at most one request
+  // per lane of a sub-group.
   const double max_requests =
       is_table ? truth * static_cast<double>(trial.machine.core.warp_width) : truth;
   const Finding* const least = find(result, "requests_at_least");

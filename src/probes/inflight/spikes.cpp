@@ -34,11 +34,13 @@ std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
   return runs;
 }
 
-/// Returns the quantile of the robust curve: the minimum of a few runs, else the lower quartile.
+/// Returns the quantile of the robust curve: the minimum of up to 8 runs, or the lower quartile of
+/// more runs.
 double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
 
-/// Returns the probability that the robust time of a bootstrap sample of `runs` exceeds `end`:
-/// fewer draws than its rank are at most `end`.
+/// Returns the probability that the robust time of a bootstrap sample exceeds `end`. The robust
+/// time is the value of a certain rank: it exceeds `end` if fewer draws than the rank are at most
+/// `end`.
 double beyond_share(std::span<const double> runs, double end) {
   const auto count = static_cast<double>(runs.size());
   const auto within = static_cast<double>(
@@ -82,7 +84,7 @@ std::vector<double> three_point_variance(std::span<const double> values) {
 
 double high_end_of_least(ThreadLatencyCurve curve) {
   constexpr double confidence = 0.95;
-  // Runs of one visit are not independent, so that its minimum counts.
+  // Runs of one visit are not independent, so that only the minimum of each visit counts.
   for (ThreadLatencyPoint& point : curve.points) {
     if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
   }
@@ -120,7 +122,7 @@ std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub
   const std::int64_t warp = sub_group;
   const std::int64_t m = pattern.merger;
   if (!is_across(pattern)) {
-    // Each sub-group is coalesced separately.
+    // Each sub-group coalesces its requests separately.
     const std::int64_t of_warp = (warp + m - 1) / m;
     return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
   }
@@ -139,23 +141,26 @@ namespace {
 constexpr double min_jump = 0.15;
 /// Standard deviation of a counter of whole cycles.
 constexpr double clock_sigma = 0.5;
-// A sweep has some hundred gaps, so that 6 standard deviations of a difference exclude scatter.
+// Minimum of a jump in standard deviations of one point. A sweep has some hundred gaps, so that
+// scatter does not reach 6 standard deviations of a difference.
 constexpr double min_score = 6.0 * 1.4142;
-// Scatter that is not Gaussian makes large falls, too. Among 60 Gaussian gaps the largest rise is
-// 1.5 times the largest fall in 4 of 100 curves.
+// Minimum ratio of a jump to the largest fall, since scatter that is not Gaussian makes large
+// falls, too. Among 60 Gaussian gaps the largest rise is 1.5 times the largest fall in 4 of 100
+// curves.
 constexpr double min_over_falls = 1.5;
-// If the latencies of lines differ, the time of a few loads jumps with each slower line. The jump
-// of a full pool is most of a latency, and clearly higher.
+// Minimum ratio of a jump to the largest earlier rise. If the latencies of lines differ, each
+// slower line makes the time of a few loads jump. The jump of a full pool is most of a latency,
+// and clearly higher.
 constexpr double min_over_rises = 2.0;
-// Jumps with a smaller distance look like a slope.
+// Minimum distance of two jumps in points. Closer jumps look like a slope.
 constexpr std::size_t min_spacing_points = 4;
 
-/// A curve without overhead.
+/// Curve with the overhead subtracted.
 struct Sweep {
   std::vector<int> n{};            ///< work-items
   std::vector<double> y{};         ///< robust times
-  std::vector<double> requests{};  ///< unique lines
-  std::vector<double> rise{};      ///< rise from each point to the next, beyond the regular slope
+  std::vector<double> requests{};  ///< numbers of different lines
+  std::vector<double> rise{};      ///< rise from each point to the next, less the regular slope
   std::vector<double> noise{};     ///< relative standard deviation of y around each point
   double latency{0.0};
 
@@ -163,8 +168,8 @@ struct Sweep {
   [[nodiscard]] double threshold() const { return min_jump * latency; }
 };
 
-/// Returns the relative distance of each inner point to the line through its neighbours, scaled to
-/// the standard deviation of one point.
+/// Returns the relative distance of each inner point from the line through its neighbours. The
+/// distance is scaled to the standard deviation of one point.
 std::vector<double> residuals_of(std::span<const int> n, std::span<const double> y) {
   std::vector<double> residuals;
   for (std::size_t i = 1; i + 1 < y.size(); ++i) {
@@ -176,14 +181,15 @@ std::vector<double> residuals_of(std::span<const int> n, std::span<const double>
   return residuals;
 }
 
-/// Returns the standard deviation of residuals by their median. Jumps, which affect two points
-/// each, do not move the median.
+/// Returns the standard deviation of residuals, estimated by their median. A jump affects only two
+/// points and does not move the median.
 double noise_of(std::span<const double> residuals) {
   return residuals.empty() ? 0.0 : 1.4826 * median(residuals);
 }
 
-/// Returns the noise around each of `points` points, at least that of the whole curve. If latencies
-/// scatter, a few loads scatter more than many, whose time is that of the slowest.
+/// Returns the noise around each of `points` points; at least the noise of the whole curve. If
+/// latencies scatter, the time of a few loads scatters most: that of many loads is the latency of
+/// the slowest load.
 std::vector<double> noise_around(std::span<const double> residuals, std::size_t points) {
   constexpr std::size_t window = 25;  // wide enough for a median
   const double all = noise_of(residuals);
@@ -201,8 +207,9 @@ double median_or_zero(const std::vector<double>& values) {
   return values.empty() ? 0.0 : std::max(0.0, median(values));
 }
 
-/// Sets the rise of each gap: the difference of the times, less the median time of an additional
-/// request, or of an additional work-item where no line is added.
+/// Sets the rise of each gap: the difference of the two times, less the regular slope. The regular
+/// slope is the median time of an additional request; in gaps that add no line, that of an
+/// additional work-item.
 void find_rises(Sweep& sweep) {
   std::vector<double> by_request;
   std::vector<double> by_item;
@@ -225,13 +232,15 @@ void find_rises(Sweep& sweep) {
   }
 }
 
-/// Replaces disturbed points: those that differ from both neighbours, where the neighbours agree.
+/// Replaces disturbed points. A point is disturbed if it differs from both neighbours while its
+/// neighbours agree.
 void replace_outliers(Sweep& sweep) {
   for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
     const double limit = 5.0 * sweep.sigma(i);
     const double left = sweep.rise[i - 1];
     const double right = -sweep.rise[i];
-    // The last point before a jump may lie below both neighbours if the regular slope is too steep.
+    // The last point before a jump can lie below both neighbours if the regular slope is too
+    // steep. It is kept, since its neighbours do not agree.
     if (std::abs(left - right) > std::min(std::abs(left), std::abs(right))) continue;
     if (std::min(left, right) > limit || std::max(left, right) < -limit) {
       sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
@@ -240,7 +249,7 @@ void replace_outliers(Sweep& sweep) {
   }
 }
 
-/// Prepares a curve. Returns nothing with fewer than 8 usable points.
+/// Prepares a curve for the search for jumps. Returns nothing with fewer than 8 usable points.
 std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, int sub_group) {
   const ThreadLatencyPlot plot = plot_of(curve);
   Sweep sweep;
@@ -266,7 +275,7 @@ struct Slope {
   Interval interval{};
 };
 
-/// Fits the cycles per request up to point `last`, at least 0.
+/// Fits the cycles per request up to the point `last`. The result is at least 0.
 Slope slope_to(const Sweep& sweep, std::size_t last) {
   if (last < 2 || sweep.requests[last] <= sweep.requests[0]) return {};
   const Line line = fit_least_squares(std::span(sweep.requests).first(last + 1),
@@ -282,7 +291,8 @@ struct Jump {
   double height{0.0};
 };
 
-/// Returns the largest fall of the curve, scaled to the time at point `i`: scatter grows with time.
+/// Returns the largest fall of the curve. Each fall is scaled to the time at point `i`, since
+/// scatter grows with time.
 double largest_fall(const Sweep& sweep, std::size_t i) {
   double most = 0.0;
   for (std::size_t j = 0; j < sweep.rise.size(); ++j) {
@@ -291,7 +301,8 @@ double largest_fall(const Sweep& sweep, std::size_t i) {
   return most;
 }
 
-/// Finds the next jump from gap `from` on that exceeds the scatter. A jump may span several gaps.
+/// Finds the first jump, from gap `from` on, that exceeds the scatter. A jump may extend over more
+/// than one gap.
 std::optional<Jump> next_jump(const Sweep& sweep, std::size_t from) {
   constexpr double min_share = 0.25;
   for (std::size_t i = from; i < sweep.rise.size(); ++i) {
@@ -311,18 +322,18 @@ std::optional<Jump> next_jump(const Sweep& sweep, std::size_t from) {
   return std::nullopt;
 }
 
-/// Returns the time after a jump, in latencies.
+/// Returns the time after a jump as a multiple of the latency.
 double latencies_after(const Sweep& sweep, const Jump& jump) {
   const std::size_t points = std::min<std::size_t>(3, sweep.rise.size() - jump.last);
   return median(std::span(sweep.y).subspan(jump.last + 1, points)) / sweep.latency;
 }
 
-/// Returns the reason why a jump cannot be the first jump of a limit; empty if it can. The first
-/// request beyond the limit waits for the first answer and then takes a latency itself. The time
-/// after the first jump is therefore 2 latencies.
+/// Returns the reason why a jump cannot be the first jump of a limit. Returns an empty string if
+/// it can be. The first request beyond the limit waits for the first answer and then takes a
+/// latency itself. The time after the first jump is therefore 2 latencies.
 std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const Jump& jump) {
   constexpr double max_jump = 1.5;       // noise and queues add to one latency
-  constexpr double max_latencies = 2.5;  // nearer to 2 than to 3
+  constexpr double max_latencies = 2.5;  // closer to 2 than to 3
   constexpr double min_alike = 0.5;      // later jumps are lower, since answers arrive one by one
   const auto next = next_jump(sweep, jump.last + 1);
   if (next && next->height >= min_alike * jump.height &&
@@ -330,7 +341,8 @@ std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const J
     return "the jumps are too close together to be distinguished";
   }
   if (jump.height > max_jump * sweep.latency) return "several jumps coincide";
-  // If merge lists are full, loads wait one after another.
+  // This reason does not apply to curves whose sub-groups share lines, since their loads wait one
+  // after another when merge lists are full.
   if (!is_across(pattern) && latencies_after(sweep, jump) > max_latencies) {
     return "earlier jumps are hidden among the first sub-group's points";
   }
@@ -341,7 +353,8 @@ std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const J
   return {};
 }
 
-/// Finds the first jump of one curve, without lower bounds, which need all curves of a target.
+/// Finds the first jump of one curve. Does not set the lower bounds, since these need all curves
+/// of a target.
 CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   CurveFinding found;
   found.pattern = curve.pattern;
@@ -354,8 +367,8 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   found.min_work_items = sweep->n.front();
   found.max_work_items = sweep->n.back();
   const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
-  // Another run uses other lines. Its minimum may be as far below this one, and differs at least by
-  // the noise of the curve's first points.
+  // Another run uses other lines, so that its minimum may be lower by the same distance. The
+  // minima of two runs differ at least by the noise of the curve's first points.
   const double half_width = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - half_width),
                             sweep->latency + half_width};
@@ -390,7 +403,7 @@ double typical_interval(std::span<const CurveFinding> findings, const std::strin
 }
 
 /// Returns the minimum latency of a target: the minimum time of its curves, less the time to issue
-/// the other requests. Noise can only lower it, and with it the bounds.
+/// all requests after the first one. Noise only lowers this latency, and thereby the bounds.
 double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
                    const std::string& target, int sub_group) {
   const auto requests_of = [&](const ThreadLatencyCurve& curve, const ThreadLatencyPoint& point) {
@@ -407,7 +420,7 @@ double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
     if (curve.pattern.target != target) continue;
     for (const ThreadLatencyPoint& point : curve.points) {
       const std::int64_t requests = requests_of(curve, point);
-      if (requests > few) continue;  // the time to issue more requests is not known well enough
+      if (requests > few) continue;  // the time to issue more requests is too uncertain
       for (const double cycles : point.runs_cycles) {
         const double latency = cycles - curve.overhead_cycles;
         if (!(latency > 0.0)) continue;
@@ -420,7 +433,7 @@ double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
 }
 
 /// Sets the lower bounds by Little's law. The slowest run of each point gives the bound, so that
-/// errors lower it; the fastest run gives the upper end of the bound's interval.
+/// errors only lower the bound. The fastest run gives the upper end of the bound's interval.
 void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
   const auto in_flight = [latency](std::int64_t count, double cycles) {
     return saturated(std::floor(static_cast<double>(count) * std::min(1.0, latency / cycles)));
@@ -434,16 +447,17 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     const std::int64_t requests = unique_requests(point.work_items, curve.pattern, sub_group);
     found.fastest_requests = std::max(found.fastest_requests, in_flight(requests, fastest));
     found.min_requests = std::max(found.min_requests, in_flight(requests, slowest));
-    // An instruction whose lines other sub-groups have fetched may not need an entry.
+    // If other sub-groups have fetched its lines, an instruction may need no entry. Such curves
+    // give no bound of instructions.
     if (is_across(curve.pattern)) continue;
     const std::int64_t instructions = load_instructions(point.work_items, curve.pattern, sub_group);
     found.min_instructions = std::max(found.min_instructions, in_flight(instructions, slowest));
   }
 }
 
-/// Removes the spikes of curves whose smallest work-group takes far longer than one load of the
-/// target. Its loads wait for each other, for registers or for a scoreboard, and a spike may have
-/// that cause as well.
+/// Removes the spikes of curves whose smallest work-group takes at least 1.5 latencies of the
+/// target. In such a curve the loads wait for each other, for registers or for a scoreboard, and
+/// this wait may also cause the spike.
 void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
   constexpr double max_latencies = 1.5;
   for (CurveFinding& each : found) {

@@ -12,7 +12,8 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Curves of one target by their loads, with the latencies that two work-items take.
+/// Returns the curves of one target. `latencies` maps loads per work-item to the time of two
+/// work-items, in latencies.
 std::vector<CurveFinding> curves(const std::map<int, double>& latencies,
                                  const std::string& target = "memory") {
   std::vector<CurveFinding> all;
@@ -43,7 +44,7 @@ TEST_CASE("one load more than a sub-group can have takes a latency more") {
 }
 
 TEST_CASE("loads that take longer to issue are no limit") {
-  // Up to 8 of them, each a tenth of a latency later than the one before.
+  // Each additional load takes a tenth of a latency to issue, up to 8 loads.
   const auto slow = find_sub_group_loads(curves({{1, 1}, {2, 1.1}, {3, 1.2}, {4, 1.3}, {8, 1.69}}));
   CHECK_FALSE(slow.loads);
   CHECK(slow.at_least == 3);
@@ -51,7 +52,8 @@ TEST_CASE("loads that take longer to issue are no limit") {
   const auto none = find_sub_group_loads(curves({{1, 1}, {2, 1}, {4, 1.1}, {8, 1.24}}));
   CHECK_FALSE(none.loads);
   CHECK(none.at_least == 8);
-  // 1.71 latencies are a limit, which may be that of all loads in between.
+  // A time of 1.71 latencies shows a limit. 3 loads take 1.26 latencies, more than 1.25, so that
+  // the limit may be 2 or 3 loads.
   const auto open = find_sub_group_loads(curves({{1, 1}, {2, 1.24}, {3, 1.26}, {4, 1.71}}));
   REQUIRE(open.loads);
   CHECK(*open.loads == CountRange{2, 3});
@@ -71,7 +73,8 @@ TEST_CASE("a pool or a table of the compute unit is no limit of a sub-group") {
     CHECK(found.at_least == 4);
     CHECK(found.reason.find("so the limit may be the compute unit") != std::string::npos);
   }
-  // As many as the loads that wait: 5 of 2 work-items.
+  // The requests and instructions in flight, 10 and 5, equal those of the loads that wait: 2
+  // work-items with 5 loads.
   std::vector<CurveFinding> all = curves(doubled);
   for (CurveFinding& each : all) each.min_requests = 10, each.min_instructions = 5;
   CHECK(find_sub_group_loads(all).loads);

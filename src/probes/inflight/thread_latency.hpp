@@ -19,9 +19,9 @@
 
 namespace clprobe::inflight {
 
-/// Work-items that share a line: neighbours in one sub-group (`within`, as in the paper), which are
-/// coalesced before they need an MSHR; or equal lanes of neighbouring sub-groups (`across`, as in
-/// the authors' program), which are merged into an occupied MSHR.
+/// Work-items that share a line. `within`, as in the paper: neighbours in one sub-group, which are
+/// coalesced before they need an MSHR. `across`, as in the program of the paper's authors: equal
+/// lanes of neighbouring sub-groups, which are merged into an occupied MSHR.
 enum class MergerMode { within, across };
 
 /// Access pattern of a curve.
@@ -29,59 +29,63 @@ struct LoadPattern {
   int loads{1};   ///< independent loads per work-item
   int merger{1};  ///< work-items (`within`) or sub-groups (`across`) that share a line
   MergerMode mode{MergerMode::within};
-  std::string target{};  ///< memory that serves the loads; curves of one target share a latency
+  std::string target{};  ///< memory that serves the loads; all curves of a target have the same
+                         ///< latency
 };
 
 struct ThreadLatencyPoint {
   int work_items{0};
   std::vector<double> runs_cycles{};  ///< time of the work-group in each run
-  /// Minimum of each visit. Runs of one visit are similar; visits differ by the compute unit that
-  /// runs the work-group. Empty: every run is a visit.
+  /// Minimum of each visit. Runs of one visit are similar; visits differ in the compute unit that
+  /// runs the work-group. If empty, every run counts as a visit.
   std::vector<double> visits_cycles{};
 };
 
 struct ThreadLatencyCurve {
   LoadPattern pattern{};
-  /// Time of the work-group without loads (clock, barrier), which is subtracted from latencies.
+  /// Time of a work-group without loads (clock reads, barrier) that is subtracted from the times.
   double overhead_cycles{0.0};
   std::vector<ThreadLatencyPoint> points{};
 };
 
-/// The paper's plot (harmonic mean and variance), and a robust curve that one disturbed run does
-/// not move.
+/// Plot of the paper (harmonic mean and variance) with a robust curve, which a single disturbed
+/// run does not change.
 struct ThreadLatencyPlot {
   std::vector<int> work_items{};        ///< strictly increasing
   std::vector<double> harmonic_mean{};  ///< harmonic mean of each point's runs
   std::vector<double> variance{};       ///< variance of each point with its two neighbours
-  std::vector<double> robust{};         ///< minimum of the runs; lower quartile from 9 runs on
+  std::vector<double> robust{};         ///< minimum of up to 8 runs, or lower quartile of more
+                                        ///< runs
 };
 
-/// Returns the harmonic mean of positive values. Throws std::invalid_argument for no values or a
-/// value that is not positive.
+/// Returns the harmonic mean of positive values. Throws std::invalid_argument if there are no
+/// values or if a value is not positive.
 double harmonic_mean(std::span<const double> values);
 
-/// Returns the unbiased variance of each point with its two neighbours, 0 at both ends. A single
-/// step of J gives J^2 / 3 at the two points next to it; a ramp of d per point gives d^2.
+/// Returns the unbiased variance of each point and its two neighbours; 0 for the first and last
+/// point. A single step of J gives J^2 / 3 at the two points next to the step. A ramp of d per
+/// point gives d^2.
 std::vector<double> three_point_variance(std::span<const double> values);
 
-/// Returns true if sub-groups share lines, so that the merge lists of a pool's entries may be full.
+/// Returns true if sub-groups share lines, so that merge lists may fill up.
 bool is_across(const LoadPattern& pattern);
 
-/// Plots a curve by work-items. Points without runs, or with a run that is not positive, are
-/// dropped.
+/// Returns the plot of a curve, sorted by work-items. Points without runs, or with a run that is
+/// not positive, are dropped.
 ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve);
 
-/// Returns the upper end of the 95 % interval of the robust curve's minimum, by the order
-/// statistics of bootstrapped runs; 0 without usable runs.
+/// Returns the upper end of the 95 % interval of the robust curve's minimum, by order statistics
+/// of bootstrapped runs. Returns 0 without usable runs.
 double high_end_of_least(ThreadLatencyCurve curve);
 
-/// Counts the different lines that `work_items` work-items request with all their loads.
+/// Returns the number of different lines that `work_items` work-items request with all their
+/// loads.
 std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group);
 
-/// Counts the load instructions of all sub-groups of `work_items` work-items.
+/// Returns the number of load instructions of all sub-groups of `work_items` work-items.
 std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group);
 
-/// A range of whole numbers from `low` to `high`, inclusive.
+/// Range of whole numbers from `low` to `high`, inclusive.
 struct CountRange {
   std::int64_t low{0};
   std::int64_t high{0};
@@ -89,7 +93,7 @@ struct CountRange {
   friend bool operator==(const CountRange&, const CountRange&) = default;
 };
 
-/// Two measured numbers of work-items with a jump between them.
+/// Two neighbouring measured numbers of work-items. A jump lies between them.
 struct Gap {
   int before{0};
   int after{0};
@@ -99,7 +103,7 @@ struct Gap {
 
 struct CurveFinding {
   LoadPattern pattern{};
-  double latency_cycles{0.0};  ///< minimum time less overhead
+  double latency_cycles{0.0};  ///< minimum time minus overhead
   int min_work_items{0};       ///< smallest work-group
   int max_work_items{0};       ///< largest work-group
   Interval latency_interval{};
@@ -109,53 +113,57 @@ struct CurveFinding {
   Interval whole_request_interval{};
   std::optional<Gap> spike{};  ///< first jump that may show a limit
   bool waits{false};           ///< true if the loads of a few work-items wait for each other
-  /// Lower bounds of the number in flight by Little's law: requests x latency / time.
+  /// Lower bounds of the numbers in flight by Little's law: number x latency / time.
   std::int64_t min_requests{0};
   std::int64_t min_instructions{0};
-  /// Upper end of the interval of `min_requests`, by the fastest run of each point.
+  /// Upper end of the interval of `min_requests`, from the fastest run of each point.
   std::int64_t fastest_requests{0};
   std::string reason{};  ///< reason why no spike can be used
 };
 
-/// Finds the first jump of each curve of one device, and lower bounds by the minimum latency of
-/// each target. Throws std::invalid_argument if `sub_group` is not positive.
+/// Finds the first jump of each curve, and lower bounds from the minimum latency of each target.
+/// All curves are of one device. Throws std::invalid_argument if `sub_group` is not positive.
 std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group);
 
 enum class OutstandingKind { request_pool, request_table, ambiguous, neither, unobservable };
 
-/// Returns "MSHR", "PRT", "ambiguous", "neither" or "unobservable".
+/// Returns "MSHR", "PRT", "ambiguous", "neither" or "unobservable" for the kind of limit.
 std::string_view to_word(OutstandingKind kind);
 
 struct OutstandingLimit {
   OutstandingKind kind{OutstandingKind::unobservable};
-  /// Capacity of a pool that the spikes allow; nothing if they allow none.
+  /// Capacities of a pool that the spikes allow; nothing if no pool explains them.
   std::optional<CountRange> requests{};
-  /// Capacity of a table that the spikes allow; nothing if they allow none.
+  /// Capacities of a table that the spikes allow; nothing if no table explains them.
   std::optional<CountRange> instructions{};
-  std::optional<int> mergers{};  ///< loads of one line that an entry of the pool merges
-  /// Lower bounds by Little's law for any kind; 0 without curves.
+  std::optional<int> mergers{};  ///< number of loads of the same line that an entry of the pool
+                                 ///< merges
+  /// Lower bounds by Little's law, valid for any kind of limit; 0 without curves.
   std::int64_t min_requests{0};
   std::int64_t min_instructions{0};
   /// Upper end of the interval of `min_requests`.
   std::int64_t fastest_requests{0};
-  std::vector<std::string> reasons{};  ///< sentences, the decisive ones first
+  std::vector<std::string> reasons{};  ///< sentences, the decisive reasons first
 };
 
-/// Infers the limit by intersecting the ranges of the curves' spikes. Curves whose sub-groups share
-/// lines decide only about mergers. Throws std::invalid_argument if `sub_group` is not positive.
+/// Infers the limit from the capacities that the spikes of the curves allow. Curves whose
+/// sub-groups share lines determine only the mergers. Throws std::invalid_argument if `sub_group`
+/// is not positive.
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group);
 
-/// Number of loads that one sub-group can have outstanding, by its scoreboard or its registers.
+/// Number of loads that one sub-group can have in flight. Its scoreboard or its registers set this
+/// limit.
 struct SubGroupLoads {
-  std::optional<CountRange> loads{};  ///< nothing: unknown
-  std::optional<CountRange> open{};   ///< range of one target in which more loads can be measured
-  int at_least{0};                    ///< loads that were in flight together; 0: unknown
+  std::optional<CountRange> loads{};  ///< nothing if unknown
+  std::optional<CountRange> open{};   ///< open range of one target: curves with loads in this
+                                      ///< range would narrow the limit
+  int at_least{0};                    ///< loads that were in flight together; 0 if unknown
   std::string reason{};               ///< reason why `loads` is unknown
 };
 
-/// Finds the loads of a sub-group from the minimum times of curves without mergers. One load more
-/// than a sub-group can have takes one latency more. The limit is not that of the compute unit if
-/// more requests and instructions were in flight elsewhere, by Little's law.
+/// Finds the loads of a sub-group from the minimum times of curves without mergers. If a sub-group
+/// exceeds its limit by one load, the time rises by one latency. The limit is not that of the
+/// compute unit if, by Little's law, other curves had more requests and instructions in flight.
 SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves);
 
 }  // namespace clprobe::inflight

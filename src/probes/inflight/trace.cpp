@@ -17,7 +17,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Simulated hops differ only by their lines, so that a few show the latency.
+// Simulated hops differ only in their lines, so that a few hops show the latency.
 constexpr std::uint64_t hops = 32;
 
 Trace one_group(const Machine& machine, std::uint64_t work_items, Program program) {
@@ -32,7 +32,7 @@ void make_resident(Trace& trace, const Shape& shape, std::uint64_t lines) {
   trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
 }
 
-/// Adds the loads of a round; the instruction `end` waits for all of them.
+/// Adds the loads of one round to `program`. The instruction `end` waits for all these loads.
 void add_loads(const Machine& machine, const Shape& shape, Program& program, Instruction& end) {
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);
@@ -45,7 +45,8 @@ void add_loads(const Machine& machine, const Shape& shape, Program& program, Ins
     lanes.warp_step = width * line / (is_across ? 1 : static_cast<std::int64_t>(merger));
     lanes.lane_group = is_across ? 1 : merger;
     lanes.warp_group = is_across ? merger : 1;
-    // If more work-items than a warp share a line, whole warps share it.
+    // If more work-items than a warp has lanes share a line, all work-items of a warp load the
+    // same line.
     if (!is_across && merger > machine.core.warp_width) {
       lanes.warp_step = line;
       lanes.warp_group = merger / static_cast<std::uint32_t>(machine.core.warp_width);
@@ -55,7 +56,8 @@ void add_loads(const Machine& machine, const Shape& shape, Program& program, Ins
   }
 }
 
-/// Makes one round: barrier, clock read, loads, a barrier that waits for all values, clock read.
+/// Returns the trace of one round: barrier, clock read, loads, a barrier that waits for all
+/// values, clock read.
 Trace block_of(const Machine& machine, const Shape& shape) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   Instruction end = simulator::barrier();
@@ -67,8 +69,9 @@ Trace block_of(const Machine& machine, const Shape& shape) {
   return trace;
 }
 
-/// Makes one round of a timed sub-group: barrier, clock read, loads, a clock read that waits for
-/// all values, barrier. All sub-groups read clocks; only those of the timed one count.
+/// Returns the trace of one round with a timed sub-group: barrier, clock read, loads, a clock read
+/// that waits for all values, barrier. All sub-groups read clocks, and only the timed sub-group's
+/// readings count.
 Trace own_time_of(const Machine& machine, const Shape& shape) {
   const auto program_with = [&](std::uint32_t first_clock) {
     Program program{simulator::barrier(), simulator::read_clock(first_clock)};
@@ -86,7 +89,7 @@ Trace own_time_of(const Machine& machine, const Shape& shape) {
   return trace;
 }
 
-/// Makes concurrent chains, in which every hop loads another line.
+/// Returns the trace of concurrent chains. Every hop loads another line.
 Trace chains_of(const Machine& machine, const Shape& shape, std::uint64_t iterations) {
   const std::uint64_t all = shape.work_items * shape.chains;
   const auto line = static_cast<std::int64_t>(shape.line_bytes);

@@ -11,7 +11,7 @@
 namespace clprobe::inflight {
 namespace {
 
-/// A round of a work-group with a load of 128 bytes for each work-item.
+/// Returns a point with rounds of a work-group. Each work-item loads a line of 128 bytes.
 Point round_of(std::string_view target, int items, double cycles) {
   Point point = block(1, 1, MergerMode::within, items);
   point.parameters.set("target", std::string(target));
@@ -21,7 +21,7 @@ Point round_of(std::string_view target, int items, double cycles) {
   return point;
 }
 
-/// Streams whose lines take so many picoseconds each, all together.
+/// Returns a point with streams on all compute units: one line per `ps` picoseconds.
 Point stream_of(std::uint64_t ps) {
   Shape shape = Shape::of(block(1, 1, MergerMode::within, 32));
   shape.buffer_bytes = mebibytes(256).count;
@@ -29,7 +29,7 @@ Point stream_of(std::uint64_t ps) {
   for (Point& point : planned) {
     if (point.series != loaded_traffic_series) continue;
     Sample sample{.accesses = 1000};
-    sample.ticks = 2 * ps;  // 2 a ns
+    sample.ticks = 2 * ps;  // 2 ticks per ns
     point.samples = {sample, sample};
     return point;
   }
@@ -40,7 +40,8 @@ Point stream_of(std::uint64_t ps) {
 }  // namespace
 
 TEST_CASE("one unit's share is what its group had of memory beside what all units streamed") {
-  // 256 lines in 1024 cycles of 0.5 ns are half a line a ns; the device streams 20.
+  // The work-group loads 256 lines in 1024 cycles of 0.5 ns, that is 0.5 lines per ns. The fastest
+  // streams load 20 lines per ns.
   const std::vector<Point> points{round_of("memory", 32, 1000.0), round_of("memory", 256, 1024.0),
                                   round_of("cache", 256, 256.0), stream_of(100), stream_of(50)};
   const auto share = find_unit_share(gpu(), points);

@@ -22,7 +22,7 @@ Point taking(double cycles, int items, int loads = 1) {
   return point;
 }
 
-/// 400 cycles up to 12 work-items, 490 from 14 on.
+/// Returns a curve of 400 cycles up to 12 work-items and 490 cycles from 14 work-items on.
 std::vector<Point> stepped() {
   std::vector<Point> points;
   for (int n = 2; n <= 24; n += 2) points.push_back(taking(n > 12 ? 490.0 : 400.0, n));
@@ -41,7 +41,7 @@ TEST_CASE("a step has a third of its square at both sides, as a fact of these po
   CHECK(*variance_at(points, 5) == doctest::Approx(90.0 * 90.0 / 3.0));
   CHECK(*variance_at(points, 6) == doctest::Approx(90.0 * 90.0 / 3.0));
   CHECK(*variance_at(points, 4) == 0.0);
-  CHECK_FALSE(variance_at(points, 0));  // one neighbour
+  CHECK_FALSE(variance_at(points, 0));  // the first point has only one neighbour
   CHECK_FALSE(variance_at(points, 11));
 }
 

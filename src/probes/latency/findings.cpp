@@ -310,7 +310,7 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   // Working sets smaller than a page need a single translation, so their cost is that of the first
   // level.
   constexpr double ratio = 1.41421356;
-  constexpr std::size_t parts = 13;  // the smallest size is 1/64 of a page
+  constexpr std::size_t parts = 13;  // the smallest is 1/64 of a page
   std::vector<CurvePoint> within_page;
   within_page.reserve(parts);
   auto size = static_cast<double>(step_bytes);
