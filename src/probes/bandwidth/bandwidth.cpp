@@ -30,11 +30,11 @@ const Finding* find_at_level(const ProbeResult& result, std::string_view name,
   return found == result.findings.end() ? nullptr : &*found;
 }
 
-// Returns "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s"; many levels are cut to the
-// first and the last.
+// Returns "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". With more than four levels,
+// only the first three and the last one are shown.
 std::string text_of(const ProbeResult& result, std::string_view series) {
   constexpr std::size_t max_shown = 4;
-  // Another tool may know no bandwidth of the first levels.
+  // A result imported from another tool may have no bandwidth for the first levels.
   std::vector<const Finding*> rates;
   for (const Finding& each : result.findings) {
     if (each.name != "bandwidth" || each.series != series) continue;
@@ -59,7 +59,8 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
-/// Returns the smallest and the largest set that was read; 0 without points.
+/// Returns the smallest and the largest working set that was read, in bytes. Returns 0 for both
+/// without points.
 std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   std::pair<double, double> ends{0.0, 0.0};
   for (const Point& point : result.points) {
@@ -79,7 +80,7 @@ std::string beyond_text(const ProbeResult& result, double largest) {
   return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
 
-/// The read bandwidth of all units by level, up to the first level whose end is unknown.
+/// Returns the read bandwidth of all units by level, up to the first level whose end is unknown.
 std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
   std::vector<CardPlateau> plateaus;
   const auto [smallest, largest] = ends_of_sets(result);
@@ -96,7 +97,7 @@ std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
     const double to = is_open ? size->low.value_or(0.0) : *size->value;
     if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
     if (is_open) return plateaus;
-    from = size->high.value_or(to);  // smaller sets may belong to either level
+    from = size->high.value_or(to);  // smaller sets may be of the previous level
   }
 }
 
@@ -105,8 +106,8 @@ std::string text_of_unit(const Finding& rate) {
                                         : format_rate(*rate.value);
 }
 
-/// Makes a column with the bandwidth of every level for the card's levels of global memory, and a
-/// line for a card without them.
+/// Makes a column with the bandwidth at each level of global memory, and rows with the levels of
+/// each series. A card without levels of global memory shows the column's text as a line.
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
@@ -142,7 +143,8 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // This is the bandwidth in another form: comparing it as well would count a change twice.
+    // `unit_bandwidth` is the bandwidth in another unit: comparing both would count a change
+    // twice.
     {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
@@ -165,20 +167,20 @@ constexpr SharedQuantity quantities[]{
     {Quantity::latency_end, "image", "latency_end", image_series},
 };
 
-// A launch averages over many accesses, so that few launches suffice if they agree.
+// A launch averages over many accesses, so few launches suffice if they agree.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          // A run on two CPU cores takes 6 s with this limit.
+                          // With this limit a run on two CPU cores takes 6 s.
                           .normal = {.probe_time = std::chrono::milliseconds(3900),
                                      .relative_interval = 0.02,
                                      .max_visits = 4,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// The number of buffers: one to read, and one to write.
+/// Returns the number of buffers: one if a series reads, and one more if a series writes.
 std::uint64_t count_buffers(const Request& request) {
   bool reads = false;
   bool is_any_writing = false;
@@ -190,38 +192,40 @@ std::uint64_t count_buffers(const Request& request) {
   return (reads ? 1U : 0U) + (is_any_writing ? 1U : 0U);
 }
 
-/// A working set so large that the last cache holds hardly any of it.
+/// Returns the size of the largest working set. The last cache holds only a small part of it.
 Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
   const bool is_cpu = runs_items_in_turn(device);
   const Bytes cache = std::max(request.known.last_cache, reported_cache(device));
-  // A GPU's last cache keeps part of a set, whatever the order of the walk.
+  // On a GPU the minimum is large: the last cache keeps part of a working set in any order of the
+  // walk.
   const bool is_large = device.global_memory >= gibibytes(16);
   const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
   const bool is_requested = !request.own.sizes("sizes").empty();
   const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
-    // An eighth of the memory remains for results and the starts of walks.
+    // 1/8 of the memory limit remains for results and the starts of walks.
     most = request.max_memory - request.max_memory / 8;
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
-  // Requested sizes are measured if the buffers can hold them.
+  // Requested sizes are limited only by the buffers.
   if (is_requested) return most;
-  // A first look has no time to fill gigabytes.
+  // A quick run has no time to fill buffers of several GiB.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
 }
 
 double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effort) {
   const bool is_main = series.name == read_series;
-  // The writes of one unit are compared with the levels of all, and need a size in each.
+  // The writes of one unit are compared with all units at each level. Few sizes suffice, at least
+  // one per level.
   if (series.is_one_unit && writes(series.operation)) {
     if (effort == Effort::quick) return 32.0;
     return effort == Effort::thorough ? 2.0 : 8.0;
   }
-  // A simulation has no scatter, and every line costs the host its time.
+  // A simulation has no scatter, and the host simulates it line by line: few sizes suffice.
   if (is_simulated(device)) return is_main ? std::sqrt(2.0) : 2.0;
   if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
   if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
@@ -230,11 +234,12 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
   return series.operation == Operation::image && runs_items_in_turn(device) ? 4.0 : 2.0;
 }
 
-/// Returns the one set in local memory: half of it, which any group can have.
+/// Returns the size of the only working set in local memory: half of local memory, which every
+/// work-group can have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
-/// Returns the largest image. A CPU's driver computes the address of each texel, so that near
-/// caches make it no faster.
+/// Returns the size of the largest image. On a CPU it is at most 4 MiB: the driver computes the
+/// address of each texel, which takes longer than the accesses to caches.
 Bytes largest_image(const DeviceInfo& device) {
   const Bytes most = Bytes{texel_bytes} * static_cast<std::uint64_t>(device.image_buffer_pixels);
   return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;
@@ -242,11 +247,11 @@ Bytes largest_image(const DeviceInfo& device) {
 
 Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const Request& request) {
   Bytes largest = largest_set(device, request);
-  // All regions lie in one buffer.
+  // The buffer contains one region per compute unit.
   if (series.sharing == Sharing::unit) {
     largest = largest / units_of(device);
   }
-  // One compute unit of a GPU is slow: that of an H200 updates 1 GiB in 22 ms.
+  // One compute unit of a GPU is slow: on an H200 one compute unit takes 22 ms to update 1 GiB.
   if (series.is_one_unit && !runs_items_in_turn(device)) {
     largest = largest / (writes(series.operation) ? 4 : 2);
   }
@@ -254,9 +259,9 @@ Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const R
   return largest;
 }
 
-/// Returns true for sizes in memory of series that all units of a GPU write, which get twice as
-/// many sizes. With three sizes a factor of 2 apart, three of ten runs of an H100 saw no level
-/// there.
+/// Returns true if the size is in the range of memory, and all units of a GPU write in the series.
+/// This range gets twice as many sizes: with three sizes, a factor of 2 apart, three of ten runs
+/// of an H100 found no level of memory.
 bool is_memory(const SeriesSpec& series, const DeviceInfo& device, double size, Bytes largest) {
   constexpr double part = 0.25;
   const bool is_of_all = series.sharing == Sharing::walk && !series.is_one_unit;
@@ -277,7 +282,7 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   });
 }
 
-/// Returns a reference point with a buffer of its own. In the plan all sets share one buffer.
+/// Returns a reference point with its own buffer. In the plan all working sets share one buffer.
 PointAlone alone(const Point& planned) {
   Point point = planned;
   auto shape = shape_of<Shape>(point);
@@ -286,10 +291,10 @@ PointAlone alone(const Point& planned) {
   return {std::move(point), Bytes{shape.buffer_bytes}};
 }
 
-/// Returns the smallest set that all units read, which shows disturbances of cores, and the largest
-/// one for memory. CPUs, whose memory other processes disturb most, have one in private caches as
-/// well. On CPUs the points stay prepared, so that they are measured until the end of the run,
-/// beyond the few seconds of this probe. Their set in memory is therefore as small as possible.
+/// Returns two references that all units read: the smallest working set, which shows disturbances
+/// of cores, and one in memory. A CPU gets a third one in private caches, since other processes
+/// disturb its memory most. On a CPU the references stay prepared until the end of the run, after
+/// this probe. The CPU's working set in memory is therefore as small as possible.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   constexpr Bytes in_own_cache = kibibytes(256);
@@ -316,15 +321,16 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   return references;
 }
 
-/// Returns true if a quiet core is chosen for the point: on a CPU for series of one unit. A GPU
-/// chooses its units itself.
+/// Returns true if the point runs on a core that is chosen for being quiet: on a CPU, for series
+/// of one unit. A GPU itself chooses the compute unit.
 bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
 
-/// Puts the points of a first look into the order of their importance: three sizes that all units
-/// read, the largest that they copy and write, then other sizes that they read. Each series' sizes
-/// halve the gaps between earlier ones, so that the second size is the largest.
+/// Sorts the points of a quick run by importance. First come three sizes that all units read, then
+/// the largest copies and writes, then the other sizes that all units read, then all other points.
+/// The sizes of a series halve the gaps between earlier sizes, so that the second size is the
+/// largest.
 void order_by_weight(Plan& plan) {
   constexpr std::size_t first_sizes = 3;
   std::vector<std::pair<int, Point>> ranked;
@@ -344,7 +350,7 @@ void order_by_weight(Plan& plan) {
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // Requested sizes are measured in their order.
+  // Requested sizes are measured in the requested order.
   const bool is_first_look = request.effort == Effort::quick &&
                              request.own.sizes("sizes").empty() && !is_simulated(device);
   std::uint64_t buffer = 0;
@@ -363,7 +369,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     if (!known.empty()) continue;
     const std::string reason = missing_in(series, device);
-    // A missing series is reported if it was requested by name, or has a memory of its own.
+    // A series that cannot be measured is reported if it was requested by name. Series of local
+    // memory and images are always reported.
     const bool is_memory =
         series.operation == Operation::local || series.operation == Operation::image;
     if (!reason.empty() && request.series.empty() && !is_memory) continue;
@@ -386,7 +393,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns sizes around the ends of the levels that all units read.
+/// Returns points at sizes around the ends of levels, for series that all units read.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   constexpr double knee_ratio = 1.1;
@@ -415,11 +422,11 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// Returns the largest set of the requested series.
+/// Returns the size of the largest working set of the requested series.
 Bytes largest_requested(const DeviceInfo& device, const Request& request) {
   Bytes largest;
   for (const SeriesSpec& series : all_series) {
-    // The device determines the size of this series.
+    // The size of local memory does not depend on the request.
     const bool is_sized =
         series.operation != Operation::local && missing_in(series, device).empty();
     if (!is_sized || !wants(request, series.name)) continue;

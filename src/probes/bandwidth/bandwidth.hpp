@@ -25,17 +25,17 @@ inline constexpr Word<Operation> operation_words[]{
 
 bool writes(Operation operation);
 
-/// Returns the vectors of a block that one work-item moves, as in cl/bandwidth.cl.
+/// Returns the number of vectors of a block that one work-item moves, as in cl/bandwidth.cl.
 constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
-/// Number of words in a texel, which is a vector of four.
+/// Number of words in a texel. A texel is a vector of four words.
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
-/// A point: walks over regions of blocks. The regions follow each other from the buffer's
-/// beginning.
+/// Shape of a point: walks over regions of blocks. The regions lie one after another, from the
+/// beginning of the buffer.
 struct Shape {
   std::uint64_t working_set_bytes{
-      0};  ///< size for all units together, or per unit if each has its own set
+      0};  ///< size for all units, or size per unit if each unit has its own working set
   Operation operation{Operation::read};
   std::uint64_t lanes{1};   ///< work-items per walk
   std::uint64_t vector{4};  ///< words per vector
@@ -44,7 +44,7 @@ struct Shape {
   std::uint64_t regions{1};
   std::uint64_t blocks{1};  ///< blocks per region
   Timer timer{Timer::host};
-  /// Size of the buffer that all points of the plan share, a fact.
+  /// Size of the buffer that all points of the plan share. Stored as a fact.
   std::uint64_t buffer_bytes{0};
 
   template <typename Visitor>
@@ -64,17 +64,18 @@ struct Shape {
   [[nodiscard]] std::uint64_t unroll() const { return unroll_of(vector); }
   [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll() * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
-  /// Number of walks per region.
+  /// Returns the number of walks per region, at least 1.
   [[nodiscard]] std::uint64_t sharers() const {
     return std::max<std::uint64_t>(1, walks / regions);
   }
   [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
-  /// Returns the bytes that walks visit in the buffer, or in each of two buffers.
+  /// Returns the number of bytes that the walks visit in the buffer. A copy visits as many bytes
+  /// in each of two buffers.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
-  /// Returns the blocks of a walk in one iteration, in which the walks of a region together visit
-  /// it once.
+  /// Returns the number of blocks that a walk visits in one iteration. Together, the walks of a
+  /// region visit the region once.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
-  /// Returns the bytes that all walks move in one iteration.
+  /// Returns the number of bytes that all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
 
@@ -86,14 +87,16 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Returns the starts of all walks. Walks of one region start at even distances, and consecutive
-/// walks far from each other, so that the walks of a compute unit do not share data in its caches.
+/// Returns the starts of all walks. The walks of a region start at equal distances. Consecutive
+/// walks start far from each other, so that walks of one compute unit do not share data in its
+/// caches.
 std::vector<Place> places_of(const Shape& shape);
 
-/// Returns the wrapping sum of the first `words` filled words, at most 2^32 of them.
+/// Returns the sum of the first `words` words of the filled buffer, modulo 2^32. `words` is at
+/// most 2^32.
 std::uint32_t sum_before(std::uint64_t words);
 
-/// Returns the wrapping sum of all walks over `count` blocks each.
+/// Returns the sum that all walks compute over `count` blocks each, modulo 2^32.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
 /// Number of regions.
@@ -110,7 +113,8 @@ struct SeriesSpec {
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
   bool is_one_unit{false};   ///< only one work-group runs
-  std::string_view alone{};  ///< series with this operation by only one compute unit
+  std::string_view alone{};  ///< name of the series that runs the same operation on one compute
+                             ///< unit
 };
 
 inline constexpr std::string_view read_series = "read";
@@ -149,32 +153,34 @@ inline constexpr std::array all_series{
 
 const SeriesSpec* series_named(std::string_view name);
 
-/// Returns the reason why the device cannot have such a series; empty if it can.
+/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// Returns the shape of a point with the largest working set up to `wanted` that its walks can
-/// divide; nothing if that is less than a block.
+/// Returns the shape of a point with the largest working set, up to `wanted`, that its walks can
+/// divide. Returns nothing if that is less than a block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
-/// Returns the smallest working set in which every compute unit has work.
+/// Returns the size of the smallest working set in which every compute unit has work.
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 
-// Labels of the finding `limit`.
+// Labels of the finding `limit`: `units` or the shared resources of a level.
 inline constexpr std::string_view limited_by_units = "units";
 inline constexpr std::string_view limited_by_level = "level";
 
 extern const Probe probe;
 
-/// Returns, per series and level, the bandwidth, the bandwidth of a compute unit and the capacity,
-/// and the scaling from one unit to all with its limit. Method: docs/bandwidth.md.
+/// Returns the findings of the probe. Each level of a series has its capacity, its bandwidth and
+/// the bandwidth of one compute unit. Each level also has the scaling from one unit to all units,
+/// and what limits the scaling. Method: docs/bandwidth.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Returns the maximum iterations of a launch that the kernel's counter and the driver allow.
+/// Returns the maximum number of iterations of a launch. The kernel's counter and the driver limit
+/// it.
 std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 
 std::string build_options(const Shape& shape);
 
-// Functions of `Probe`. Only `open` (launch.cpp) sees OpenCL.
+// Functions that `Probe` points to. Only launch.cpp, which defines `open`, uses OpenCL.
 Preparer open(Session& session);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);

@@ -24,15 +24,16 @@ namespace {
 constexpr std::string_view method = "segmentation";
 constexpr std::string_view rate_unit = "bytes_per_second";
 
-/// Returns the share by which the next run of a machine may differ. In 14 runs on two EPYC cores,
-/// writes, copies and updates in near caches and reads of images had 0.6 to 1.3 times the median
-/// bandwidth, and reads of buffers 0.9 to 1.1.
+/// Returns the relative variation between runs on one machine. In 14 runs on two EPYC cores, reads
+/// of buffers had 0.9 to 1.1 times the median bandwidth. Writes, copies and updates in L1 and L2,
+/// and reads of images, had 0.6 to 1.3 times the median.
 double share_between_runs(const SeriesSpec& series, const DeviceInfo& device) {
   const bool is_image = series.operation == Operation::image;
   return device.type == DeviceType::cpu && (writes(series.operation) || is_image) ? 0.2 : 0.0;
 }
 
-/// Sets a bandwidth from the times of a byte in ns; `factor` converts it to another unit.
+/// Sets a bandwidth from the level's time per byte in ns. `factor` converts bytes per second to
+/// the unit of the finding.
 void set_rate(Finding& finding, const Level& level, double factor, double between_runs) {
   const Interval time = of_any_run(level.latency_interval, level.latency, between_runs);
   finding.value = factor * ns_per_second / level.latency;
@@ -41,11 +42,11 @@ void set_rate(Finding& finding, const Level& level, double factor, double betwee
   finding.holds_scatter = true;
 }
 
-/// Returns false for imported files, which lack the number of units.
+/// Returns false for imported files, which do not have the number of compute units.
 bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
 
-/// Makes the finding of the bandwidth of one unit: per cycle if the core's clock is known,
-/// otherwise per second.
+/// Makes the finding of the bandwidth of one compute unit. The unit is bytes per cycle if the
+/// core's clock is known, otherwise bytes per second.
 Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
                      const DeviceInfo& device) {
   const double units = series.is_one_unit ? 1.0 : static_cast<double>(units_of(device));
@@ -89,8 +90,9 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
   }
 }
 
-/// Returns true for a plateau that is no level: the cache still holds part of a slightly too large
-/// set. In one run of four H100 and H200 have one from 250 to 352 KiB at 88 % of the first level.
+/// Returns true if a plateau is not a level: its working sets slightly exceed the cache `before`,
+/// which still holds part of them. In one of four runs, an H100 and an H200 had such a plateau
+/// from 250 to 352 KiB, at 88 % of the L1 bandwidth.
 bool is_partly_cached(const Level& before, const Level& level) {
   constexpr double hardly_larger = 2.0;
   constexpr double hardly_slower = 1.25;
@@ -99,7 +101,7 @@ bool is_partly_cached(const Level& before, const Level& level) {
          level.latency < hardly_slower * before.latency;
 }
 
-/// Removes the plateaus that are no levels.
+/// Returns the levels without plateaus that are not levels.
 std::vector<Level> true_levels(std::vector<Level> levels) {
   for (std::size_t i = levels.size(); i-- > 1;) {
     if (!is_partly_cached(levels[i - 1], levels[i])) continue;
@@ -108,9 +110,10 @@ std::vector<Level> true_levels(std::vector<Level> levels) {
   return levels;
 }
 
-/// Makes each set as fast as the fastest larger one. With small sets a unit has few walks that
-/// write, and few stores in flight: an H100 wrote 1 MiB at 3.4 TB/s, 66 MiB at 4.0 and memory
-/// at 3.2. Some runs lost the level of memory after this slope.
+/// Returns the curve with the time of each working set lowered to the fastest larger set. Small
+/// sets are slow, since a unit has few walks that write and few stores in flight. An H100 wrote
+/// 1 MiB at 3.4 TB/s, 66 MiB at 4.0 TB/s and memory at 3.2 TB/s. Without this change some runs
+/// found no level of memory.
 std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   std::vector<CurvePoint> found(curve.begin(), curve.end());
   for (std::size_t i = found.size(); i-- > 1;) {
@@ -119,8 +122,9 @@ std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   return found;
 }
 
-/// Gives levels the measured times of the sets within them. Times in L2 depend on the addresses of
-/// the buffers: seven runs of an H200 copied 8.5 to 8.76 TB/s.
+/// Replaces the times of levels by the measured times of the working sets within them. Intervals
+/// are at least 3 %, since times in L2 depend on the addresses of the buffers: in seven runs an
+/// H200 copied at 8.5 to 8.76 TB/s.
 std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurvePoint> curve) {
   constexpr double margin = 1.01;
   constexpr double between_runs = 1.03;
@@ -139,10 +143,11 @@ std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurveP
   return levels;
 }
 
-/// Finds the levels of a series. A single size is a level without an end.
+/// Finds the levels of a series. A series with a single size has one level without an end.
 std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
                              std::span<const CurvePoint> curve) {
-  // A CPU has equally many walks for each set, and other processes use its cores.
+  // The lowered times are not for CPUs: a CPU has equally many walks for each size, and other
+  // processes use its cores.
   const bool may_start_slowly =
       series.sharing == Sharing::walk && !series.is_one_unit && device.type != DeviceType::cpu;
   if (may_start_slowly) {
@@ -155,14 +160,15 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// Time per byte of one unit within a level of all units: the median and the quartiles of the sizes
-/// between the ends of the previous level and of this one.
+/// Time per byte of a single unit within a level of all units: median and quartiles over the sizes
+/// between the ends of the previous level and this level.
 struct Alone {
   double time{0.0};
   Interval interval{};
 };
 
-/// Returns an entry per level; empty if one unit was not measured there.
+/// Returns one element per level. It is empty if no size within the level was measured with one
+/// unit.
 std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
                                            std::span<const CurvePoint> curve) {
   std::vector<std::optional<Alone>> all;
@@ -182,8 +188,9 @@ std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
   return all;
 }
 
-/// Decides what limits the bandwidth: shared resources if the scaling is clearly below 90 %,
-/// otherwise the units. The finding has no label if the interval of the scaling allows both.
+/// Decides what limits the bandwidth: shared resources if the scaling is clearly below 90 %, the
+/// units if it is clearly above. If the interval of the scaling contains 90 %, the finding has no
+/// label.
 Finding limit_finding(const Finding& scaling) {
   constexpr double nearly_all = 0.9;
   Finding limit = of_level("limit", scaling.series, *scaling.level, "");
@@ -197,7 +204,7 @@ Finding limit_finding(const Finding& scaling) {
   return limit;
 }
 
-/// The levels of all units, and the number of the first level.
+/// Levels of the series that all units run, and the number of its first level.
 struct LevelsOfAll {
   std::vector<Level> levels{};
   int first{1};
@@ -205,7 +212,7 @@ struct LevelsOfAll {
   [[nodiscard]] int number(std::size_t index) const { return first + static_cast<int>(index); }
 };
 
-/// Adds how the bandwidth scales from one unit to all, in each level of the series.
+/// Adds the scaling of the bandwidth from one unit to all units, for each level of the series.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   constexpr std::string_view beside = "compared with one compute unit";
@@ -233,7 +240,8 @@ void add_scaling(Findings& found, std::string_view series, const DeviceInfo& dev
   }
 }
 
-/// Adds the write bandwidth of one unit in each level of all units: few of its sizes are measured.
+/// Adds the write bandwidth of one unit for each level of all units. One unit has too few sizes
+/// for levels of its own.
 void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);
@@ -248,9 +256,9 @@ void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& devi
   }
 }
 
-/// Returns the maximum bandwidth of a unit: 512 bytes per cycle of a GPU, and 256 bytes at 7 GHz of
-/// a CPU, whose driver may report the clock of an idle core. Returns nothing if the driver reports
-/// no clock.
+/// Returns the maximum bandwidth of a compute unit: 512 bytes per cycle on a GPU. On a CPU it is
+/// 256 bytes per cycle at 7 GHz, since the driver may report the clock of an idle core. Returns
+/// nothing if a GPU's driver reports no clock.
 std::optional<double> max_unit_rate(const DeviceInfo& device) {
   if (device.type == DeviceType::cpu) return 256.0 * 7e9;
   const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);
@@ -278,7 +286,7 @@ void add_warnings(Findings& found, const DeviceInfo& device) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  std::map<std::string_view, LevelsOfAll> of_all;  // keys: series of one unit
+  std::map<std::string_view, LevelsOfAll> of_all;  // key: series of one unit
   for (const SeriesSpec& series : all_series) {
     const std::vector<CurvePoint> curve = latency_curve(points, series.name, device);
     if (curve.empty()) continue;

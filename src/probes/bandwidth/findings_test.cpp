@@ -45,8 +45,8 @@ Point measured(std::string_view series, double size, double bytes_per_ns) {
   return point;
 }
 
-/// Caches of 128 KiB and 8 MiB with these bandwidths, in bytes a nanosecond: beyond an end the rest
-/// comes from the next level.
+/// Bandwidths, in bytes per ns, of a cache of 128 KiB, a cache of 8 MiB and memory. Beyond the end
+/// of a cache, the share that does not fit comes from the next level.
 struct Hierarchy {
   double near{1000.0};
   double cache{400.0};
@@ -87,13 +87,13 @@ TEST_CASE("bandwidth: more than the units can move at their clock is a warning")
     device.reported.set("max_clock_mhz", static_cast<std::int64_t>(clock_mhz));
     return analyse(device, curve_of("read", {.near = near})).warnings;
   };
-  // 10 units, 1000 MHz, 512 bytes: 5.12 TB/s.
+  // The maximum is 10 units x 1000 MHz x 512 bytes per cycle = 5.12 TB/s.
   const std::vector<Warning> warnings = warnings_at(1000, DeviceType::gpu, 5300.0);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].code == "rate_too_high");
   CHECK(warnings[0].facts.text_or("series", "") == "read");
   CHECK(warnings_at(1000, DeviceType::gpu, 5000.0).empty());
-  CHECK(warnings_at(0, DeviceType::gpu, 5300.0).empty());  // unknown
+  CHECK(warnings_at(0, DeviceType::gpu, 5300.0).empty());  // unknown clock: no maximum
   // A CPU's driver may report the clock of an idle core.
   CHECK(warnings_at(800, DeviceType::cpu, 17000.0).empty());
   CHECK(warnings_at(800, DeviceType::cpu, 19000.0).size() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   CHECK(*of(found, "bandwidth", "read", 1).value == doctest::Approx(1000e9).epsilon(0.01));
   CHECK(*of(found, "bandwidth", "read", 2).value == doctest::Approx(400e9).epsilon(0.02));
   CHECK(*of(found, "bandwidth", "read", 3).value == doctest::Approx(50e9).epsilon(0.02));
-  // 1000 bytes a nanosecond of 10 units at 2 cycles a nanosecond.
+  // 10 units read 1000 bytes per ns at 2 cycles per ns.
   CHECK(*of(found, "unit_bandwidth", "read", 1).value == doctest::Approx(50.0).epsilon(0.01));
   CHECK(of(found, "unit_bandwidth", "read", 1).unit == "bytes_per_cycle");
   const Finding& capacity = of(found, "capacity", "read", 1);
@@ -119,7 +119,7 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   const Findings plain = analyse(without_clock, curve_of("read", {}));
   CHECK(of(plain, "unit_bandwidth", "read", 1).unit == "bytes_per_second");
   CHECK(*of(plain, "unit_bandwidth", "read", 1).value == doctest::Approx(100e9).epsilon(0.01));
-  // Who does not know how many units there are does not know what one of them reads.
+  // Without the number of units, the bandwidth of one unit is unknown.
   without_clock.compute_units = 0;
   const Findings unknown = analyse(without_clock, curve_of("read", {}));
   CHECK(std::none_of(unknown.findings.begin(), unknown.findings.end(),
@@ -156,14 +156,14 @@ TEST_CASE("bandwidth: what is left of a cache in a set that is too large for it 
     });
   };
   CHECK(levels_with(880.0, 400.0) == 2);
-  CHECK(levels_with(720.0, 400.0) == 3);   // much slower
-  CHECK(levels_with(880.0, 1024.0) == 3);  // much larger
+  CHECK(levels_with(720.0, 400.0) == 3);   // much slower than L1
+  CHECK(levels_with(880.0, 1024.0) == 3);  // much larger than L1
 }
 
 TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its number") {
   const auto thinned = [](std::string_view series, const Hierarchy& hierarchy) {
     std::vector<Point> points = curve_of(series, hierarchy);
-    // Of the first level's sizes one is left.
+    // Only one size of the first level is left.
     points.erase(points.begin() + 1, points.begin() + 22);
     return points;
   };
@@ -184,7 +184,8 @@ TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its num
   CHECK(std::none_of(found.findings.begin(), found.findings.end(), [](const Finding& each) {
     return each.level == 1 && each.series == "read" && each.name != "bandwidth";
   }));
-  // The card does not know where the second level begins: it says them in a line.
+  // The start of the second level is unknown, so the card shows the levels in a line instead of a
+  // column.
   ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
   analyse_again(probe, device_of_10(), result);
   result.card = probe.card(result);
@@ -194,7 +195,7 @@ TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its num
 
 TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   std::vector<Point> points = curve_of("read", {});
-  // Ten units read ten times as much of their own caches, and of what they share less.
+  // Ten units read their own caches at ten times the rate of one unit, but shared levels at less.
   for (Point& each : curve_of("read-one-unit", {.near = 100.0, .cache = 80.0, .memory = 20.0})) {
     points.push_back(std::move(each));
   }
@@ -204,10 +205,10 @@ TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   CHECK(*of(found, "scaling", "read", 2).value == doctest::Approx(0.5).epsilon(0.05));
   CHECK(of(found, "limit", "read", 2).label == limited_by_level);
   CHECK(*of(found, "scaling", "read", 3).value == doctest::Approx(0.25).epsilon(0.05));
-  // One unit's own number is not divided by all of them.
+  // The bandwidth of the series of one unit is not divided by the number of units.
   CHECK(*of(found, "unit_bandwidth", "read-one-unit", 1).value ==
         doctest::Approx(50.0).epsilon(0.01));
-  // At nine tenths of what the units could, they are what limits.
+  // The units are the limit if the scaling is above 90 %: 1000 / 1090 is, 1000 / 1130 is not.
   for (const auto& [near, word] : {std::pair{109.0, limited_by_units}, {113.0, limited_by_level}}) {
     std::vector<Point> pair = curve_of("read", {});
     for (Point& each : curve_of("read-one-unit", {.near = near, .cache = 80.0, .memory = 20.0})) {
@@ -222,7 +223,8 @@ TEST_CASE(
   const auto limit_with = [](double slowest) {
     std::vector<Point> points = curve_of("read", {});
     std::vector<Point> alone = curve_of("read-one-unit", {.near = 100.0});
-    // In half of the sizes within the first level one unit has more than in the others.
+    // At every second size within the first level, one unit has a higher bandwidth than at the
+    // other sizes.
     for (std::size_t i = 0; i < alone.size(); i += 2) {
       const auto size = static_cast<double>(shape_of<Shape>(alone[i]).working_set_bytes);
       if (size < 131072.0) alone[i] = measured("read-one-unit", size, 1000.0 / slowest / 10.0);
@@ -244,7 +246,7 @@ TEST_CASE("bandwidth: what one unit writes stands in the levels of what all writ
     CAPTURE(operation);
     std::vector<Point> points = curve_of(operation, {});
     const std::string one_unit = operation + "-one-unit";
-    // A size in each level, and in the second one two.
+    // One unit has one size in the first and third level, and two sizes in the second level.
     for (const auto& [size, rate] :
          {std::pair{65536.0, 100.0}, {1e6, 70.0}, {2e6, 90.0}, {200e6, 20.0}}) {
       points.push_back(measured(one_unit, size, rate));
@@ -259,7 +261,7 @@ TEST_CASE("bandwidth: what one unit writes stands in the levels of what all writ
     CHECK(*of(found, "scaling", operation, 3).value == doctest::Approx(0.25).epsilon(0.05));
     CHECK(of(found, "limit", operation, 3).label == limited_by_level);
     CHECK(find_finding(found.findings, "capacity", one_unit) == nullptr);
-    // Alone its levels are its own.
+    // Without a series of all units, a series of one unit has its own levels.
     const Findings own = analyse(device_of_10(), curve_of(one_unit, {}));
     CHECK(of(own, "capacity", one_unit, 1).value.has_value());
     CHECK(find_finding(own.findings, "scaling", operation) == nullptr);
@@ -275,7 +277,7 @@ TEST_CASE("bandwidth: of what all write memory is a level, however slow small se
     Random random(seed);
     std::vector<Point> points;
     for (const auto& [mib, rate] : curve) {
-      // What is written to memory scatters less than what is written to L2.
+      // Writes to memory scatter less than writes to L2.
       const double most = seed == 0 ? 0.0 : mib > 100.0 ? 0.01 : 0.02;
       const double noise = random.uniform(1.0 - most, 1.0 + most);
       points.push_back(measured("write", mib * 1048576.0, rate * noise));
@@ -286,8 +288,9 @@ TEST_CASE("bandwidth: of what all write memory is a level, however slow small se
     }
     return rates;
   };
-  // Of results/nvidia, 2026-11-26, with two sizes more of memory: an H100, of which a smaller set
-  // was faster than a level; and an H200, whose L2 is written as fast as memory is, within 8 %.
+  // Write rates of results/nvidia of 2026-11-26, with two more sizes in memory. On the H100 a
+  // smaller size is faster than the following level. On the H200, L2 and memory differ by only
+  // 8 %.
   const std::vector<Measured> h100{{0.52, 5989}, {1.03, 3435}, {2.06, 3493}, {4.13, 3584},
                                    {8.25, 3757}, {16.5, 3813}, {33, 3870},   {66, 4033},
                                    {132, 3706},  {264, 3198},  {373, 3199},  {528, 3200},
@@ -362,7 +365,7 @@ TEST_CASE("bandwidth: where no plateau follows, the card has the rate of the lar
   std::erase_if(points, [](const Point& each) {
     return shape_of<Shape>(each).working_set_bytes > mebibytes(9).count;
   });
-  const double falling[]{300.0, 180.0, 110.0, 60.0};  // GB/s of 16, 32, 64 and 128 MiB
+  const double falling[]{300.0, 180.0, 110.0, 60.0};  // GB/s at 16, 32, 64 and 128 MiB
   for (std::size_t i = 0; i < std::size(falling); ++i) {
     points.push_back(measured("read", std::exp2(24.0 + static_cast<double>(i)), falling[i]));
   }
@@ -373,7 +376,7 @@ TEST_CASE("bandwidth: where no plateau follows, the card has the rate of the lar
   REQUIRE(beyond != nullptr);
   CHECK(*beyond->value == doctest::Approx(60e9));
   CHECK(*beyond->low == doctest::Approx(60e9));
-  CHECK(*beyond->high == doctest::Approx(110e9));  // the bracket of the last end goes to 64 MiB
+  CHECK(*beyond->high == doctest::Approx(110e9));  // the last end is 64 MiB at most
   CHECK(beyond->reason == "no plateau beyond 64 MiB: 110 GB/s there, 60.0 GB/s at 128 MiB");
   const CardColumn& column = result.card.columns.at(0);
   CHECK(column.plateaus.back().is_open);
@@ -396,9 +399,9 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   const CardColumn& column = result.card.columns[0];
   CHECK(column.memory == CardMemory::global);
   REQUIRE(column.plateaus.size() == 3);
-  CHECK(column.plateaus[0].from == 4096.0);  // the smallest that was measured
+  CHECK(column.plateaus[0].from == 4096.0);  // smallest measured size
   CHECK(column.plateaus[0].text == "1.00 TB/s");
-  CHECK(column.plateaus[1].from > column.plateaus[0].to);  // from the end of its interval
+  CHECK(column.plateaus[1].from > column.plateaus[0].to);  // upper end of the capacity's interval
   CHECK_FALSE(column.plateaus[1].is_open);
   CHECK(column.plateaus[2].is_open);
   CHECK(column.plateaus[2].to > 5e8);
@@ -408,7 +411,7 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   CAPTURE(text);
   CHECK(text.ends_with("50.0 GB/s; one compute unit 50 B/cycle"));
   CHECK(result.card.rows.size() == 2);
-  // A level without a value has no text, and the next one begins behind it all the same.
+  // A level without a value has no text in the card, and the next level still begins after it.
   for (Finding& each : result.findings) {
     if (each.name == "bandwidth" && each.series == "read" && each.level == 2) each.value.reset();
   }

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
-/// Share of a store on huge pages. The query takes the time of a sample, so that it is repeated
-/// only for points that reach further than all before.
+/// Percentage of a store that is on huge pages. A query takes as long as a sample. It is repeated
+/// only for points that use more of the store than all points before.
 struct HugePages {
   std::uint64_t known_bytes{0};
   int percent{0};
@@ -38,7 +38,7 @@ struct HugePages {
   }
 };
 
-/// The parts of a point's shape on which its launches depend.
+/// Fields of a point's shape that determine its launches.
 using Visited = std::tuple<Operation, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 Visited visited(const Shape& shape) {
@@ -50,16 +50,17 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  Store source{};  ///< always holds the words of `fill`
+  Store source{};  ///< always contains the words that `fill` writes
   Store target{};
   HugePages source_pages{};
   HugePages target_pages{};
   KeptBuffer places{};
   KeptBuffer results{};
-  /// Results of a launch, in memory that is reused to avoid page faults.
+  /// Results of a launch. The memory is reused, since new memory would cause page faults.
   std::vector<cl_uint> found{};
   std::uint32_t launches{0};
-  /// Iterations of each visited point, which take the time of its samples to find.
+  /// Number of iterations of each point that was visited. To find this number takes as long as the
+  /// point's samples.
   std::map<Visited, std::uint64_t> iterations{};
 
   void fill(const Store& store, std::uint64_t bytes, const KernelSpec& spec) {
@@ -69,15 +70,15 @@ struct State {
     launch_over(session, kernel, spread_over(session.info(), words));
   }
 
-  /// Makes the store large enough for a point; `source` or `target`.
+  /// Makes `source` or `target` large enough for a point.
   void need(Store& store, const Shape& shape, const KernelSpec& spec) {
     const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
     if (store.size >= size) return;
     const bool is_source = &store == &source;
     (is_source ? source_pages : target_pages) = {};
-    store = Store{};  // frees the memory before the new allocation
+    store = Store{};  // frees the old store before the allocation
     store = make_store(session, size);
-    // The operating system allocates memory only for written pages.
+    // Fills the store, since the operating system allocates only pages that were written.
     if (is_source || !runs_items_in_turn(session.info())) fill(store, size.count, spec);
   }
 };
@@ -97,14 +98,15 @@ class Walks {
   Walks(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// Launches the kernel without a check of its results.
+  /// Launches the kernel without checking its results.
   LaunchTimes launch(std::uint64_t iterations);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return spec_.build(state_->session); }
   [[nodiscard]] const Store& store() const {
     return writes(shape_.operation) ? state_->target : state_->source;
   }
-  /// Returns the share of the store on huge pages; nothing if the driver allocated it.
+  /// Returns the percentage of the store on huge pages. Returns nothing if the driver allocated
+  /// the store.
   [[nodiscard]] std::optional<int> huge_page_percent() const;
 
  private:
@@ -139,7 +141,7 @@ std::optional<int> Walks::huge_page_percent() const {
   if (store().host == nullptr) return std::nullopt;
   const bool is_written = writes(shape_.operation);
   HugePages& pages = is_written ? state_->target_pages : state_->source_pages;
-  // The source is filled as a whole.
+  // The source was written as a whole, the target only as far as walks reach.
   return pages.of(*store().host, is_written ? shape_.touched_bytes() : store().size.count);
 }
 
@@ -162,7 +164,7 @@ void Walks::bind() {
     kernel_.setArg(index++, state_->target.buffer);
   }
   count_argument_ = set_arguments(kernel_, index, places, static_cast<cl_uint>(shape_.blocks));
-  index = count_argument_ + 2;  // the number of blocks, and the launch's number
+  index = count_argument_ + 2;  // skips the number of blocks and the number of the launch
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
   if (shape_.operation == Operation::local) {
@@ -207,7 +209,7 @@ void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
   measurement.expected_witness = expected_sum(shape_, places_, count);
 }
 
-/// Checks the written words: the checksum is the number of right words.
+/// Checks the written words. The checksum is the number of correct words.
 void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   Session& session = state_->session;
   cl::Kernel check = spec_.kernel(session, "bandwidth_check");
@@ -225,9 +227,9 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   measurement.expected_witness = words;
 }
 
-/// Returns iterations that make the start of a launch a small part of it. In longer launches units
-/// that read one set get into step and are served together: in 2 ms an H100 read 127 MiB at 6 TB/s
-/// instead of 3.9.
+/// Returns a number of iterations that makes the start-up a small part of a launch. Launches are
+/// not longer: after some time, units that read the same working set run in step and share its
+/// lines. In a launch of 2 ms, an H100 read 127 MiB at 6 TB/s instead of 3.9 TB/s.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;
@@ -249,7 +251,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   if (enough == 0) {
     enough = enough_iterations(*walks, device);
   } else {
-    walks->launch(1);  // some drivers compile only now, and the first launch of a size may be slow
+    walks->launch(1);  // not timed: some drivers compile at this launch, and the first launch of a
+                       // size may be slow
   }
   work.iterations = enough;
   if (const std::optional<int> percent = walks->huge_page_percent()) {

@@ -66,28 +66,29 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   }
   CHECK(all.at("read").front().working_set_bytes == kibibytes(32).count);
   CHECK(all.at("read").back().working_set_bytes == gibibytes(1).count);
-  CHECK(all.at("read").front().walks == 132);  // one a unit
+  CHECK(all.at("read").front().walks == 132);  // one walk per compute unit
   CHECK(all.at("read").front().lanes == 512);
   CHECK(all.at("read").back().lanes == 1024);
   CHECK(all.at("read-one-unit").front().walks == 1);
   CHECK(all.at("read-own").front().regions == 132);
-  // The set of a unit.
+  // In this series `working_set_bytes` is the size per compute unit.
   CHECK(all.at("read-own").back().touched_bytes() ==
         132 * all.at("read-own").back().working_set_bytes);
   // A copy touches two buffers.
   CHECK(all.at("copy").back().working_set_bytes == 2 * all.at("copy").back().touched_bytes());
   CHECK(all.at("write").front().regions == all.at("write").front().walks);
   for (const char* const operation : {"write", "copy", "update"}) {
-    // One walk of a unit alone is no level of all.
+    // Each unit has at least two walks, since the rate of a single walk is not that of a level.
     CHECK(all.at(operation).front().walks == 2 * 132);
-    // Small groups, so that all units have some, until all work-items have a block.
+    // Work-groups have 64 work-items, so that all units have work, up to the size at which all
+    // work-items have a block. Larger sizes have groups of 1024.
     const std::uint64_t enough = mebibytes(33).count / (std::string(operation) == "copy" ? 1 : 2);
     for (const Shape& each : all.at(operation)) {
       CHECK(each.lanes == (each.working_set_bytes < enough ? 64 : 1024));
       CHECK(each.group == each.lanes);
       if (each.working_set_bytes >= enough) CHECK(each.items() == 132 * 2048);
     }
-    // One group on one unit, at few sizes.
+    // A series of one unit has one work-group and few sizes.
     const std::vector<Shape>& alone = all.at(std::string(operation) + "-one-unit");
     CHECK(alone.size() >= 5);
     CHECK(alone.size() <= 8);
@@ -133,7 +134,7 @@ TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory h
   CHECK(largest(request) <= mebibytes(112).count);
   const Plan plan = probe.plan(gpu(), request);
   CHECK(plan.memory <= mebibytes(224));
-  request.series = {"read"};  // one buffer
+  request.series = {"read"};  // needs one buffer
   CHECK(largest(request) > mebibytes(200).count);
 }
 
@@ -152,7 +153,7 @@ TEST_CASE("bandwidth: a first look reads three sizes before it copies and writes
             return a.working_set_bytes < b.working_set_bytes;
           })->working_set_bytes);
     request.own.set("sizes", std::vector<SizeRange>{{kibibytes(64), mebibytes(8), 2.0}});
-    CHECK_FALSE(probe.plan(device, request).is_ordered);  // all that was asked for is measured
+    CHECK_FALSE(probe.plan(device, request).is_ordered);  // all requested sizes are measured
     request.own = {};
   }
 }
@@ -168,12 +169,13 @@ TEST_CASE(
     for (const Shape& each : shapes) CHECK(each.group == 1);
   }
   CHECK(all.at("read").front().walks == 64);
-  // Cores that shared a part would take each other's lines.
+  // Each core writes its own region. In a shared region, cores would take cache lines from each
+  // other.
   for (const char* const series : {"write", "copy", "update"}) {
     CHECK(all.at(series).front().regions == 2);
     CHECK(all.at(series).front().walks == 2);
   }
-  // One unit updates nobody else's set.
+  // A single core has a single walk.
   for (const char* const series : {"write-one-unit", "copy-one-unit", "update-one-unit"}) {
     CHECK(all.at(series).front().walks == 1);
     CHECK(all.at(series).size() == 6);
@@ -190,7 +192,7 @@ TEST_CASE(
 
 TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU small and few") {
   DeviceInfo device = gpu();
-  device.image_buffer_pixels = 1 << 20;  // of 16 bytes
+  device.image_buffer_pixels = 1 << 20;  // pixels of 16 bytes
   auto all = shapes_by_series<Shape>(probe.plan(device, {}));
   CHECK(all.at("image").back().working_set_bytes == mebibytes(16).count);
   CHECK(all.at("image").front().vector == 4);
@@ -205,7 +207,7 @@ TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU sma
   all = shapes_by_series<Shape>(probe.plan(cpu(), {}));
   CHECK(all.at("image").back().working_set_bytes == mebibytes(4).count);
   CHECK(all.at("image").size() <= 8);
-  CHECK(all.at("image").front().vector == 4);  // a texel
+  CHECK(all.at("image").front().vector == 4);  // one texel
   CHECK(all.at("read").front().vector == 16);
 }
 
@@ -220,7 +222,8 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   CHECK(probe.check(gpu(), tiny) ==
         "--sizes: the compute units cannot divide any of these sizes among themselves; choose "
         "sizes between 32 KiB and 35 GiB");
-  // Beyond what is measured by itself, and one of several beyond what there is room for.
+  // A requested size may exceed the default maximum. It is refused if it exceeds --max-memory,
+  // even if another requested size does not.
   const Request large = with_sizes({{gibibytes(3), gibibytes(3), 0.0}});
   CHECK(probe.check(gpu(), large).empty());
   CHECK(shapes_by_series<Shape>(probe.plan(gpu(), large)).at("read").back().touched_bytes() ==
@@ -244,7 +247,8 @@ TEST_CASE(
       CHECK(point.series == "read");
       const Shape shape = shape_of<Shape>(point);
       found.emplace_back(each.kind, shape.working_set_bytes);
-      // What others do to a CPU is seen for as long as the run lasts.
+      // On a CPU the references stay prepared, so that they show disturbances until the end of the
+      // run.
       REQUIRE(each.alone.has_value() == (device.type == DeviceType::cpu));
       if (!each.alone) continue;
       CHECK(each.alone->point.parameters == point.parameters);
@@ -262,7 +266,7 @@ TEST_CASE(
   CHECK(of_cpu[1].second >= kibibytes(256).count);
   CHECK(of_cpu[1].second < kibibytes(400).count);
   CHECK(of_cpu[2].second > mebibytes(32).count);
-  // That of memory is kept, and no larger than no cache can hold.
+  // The reference in memory stays prepared. Its size is the smallest that exceeds all caches.
   DeviceInfo large_cache = cpu();
   large_cache.reported.set("cache_bytes", static_cast<std::int64_t>(mebibytes(100).count));
   const auto beyond = references_of(large_cache);
@@ -309,7 +313,7 @@ TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or f
   Request request;
   request.known.last_cache = mebibytes(512);
   const auto all = shapes_by_series<Shape>(probe.plan(llvmpipe, request));
-  CHECK(all.at("read").front().vector == 4);  // eight vectors of 16 take its compiler 30 s a kernel
+  CHECK(all.at("read").front().vector == 4);  // larger kernels compile for 30 s
   for (const auto& entry : all) {
     const auto& series = entry.first;
     const auto& shapes = entry.second;

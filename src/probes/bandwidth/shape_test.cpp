@@ -14,7 +14,7 @@
 namespace clprobe::bandwidth {
 namespace {
 
-/// As `word_at` in cl/bandwidth.cl.
+/// Returns word `place` of the buffer, as `word_at` in cl/bandwidth.cl does.
 std::uint32_t word_at(std::uint64_t place) {
   const auto w = static_cast<std::uint32_t>(place);
   return (0x7f4a7c15U * w + 0x42ef9505U) * w;
@@ -34,7 +34,7 @@ Shape random_shape(Random& random) {
   return shape;
 }
 
-/// How often the walks go over each block of the buffer that make `count` blocks each.
+/// Returns the number of visits of each block of the buffer if each walk visits `count` blocks.
 std::vector<std::uint32_t> visits(const Shape& shape, std::uint64_t count) {
   std::vector<std::uint32_t> of_block(shape.regions * shape.blocks);
   for (const Place& place : places_of(shape)) {
@@ -53,7 +53,7 @@ TEST_CASE("the sum of the first words, beside adding them up") {
     CHECK(sum_before(n) == sum);
     sum += word_at(n);
   }
-  // Far beyond 2^32 in every product.
+  // With these numbers of words every product exceeds 2^32.
   for (const std::uint64_t from : {(std::uint64_t{1} << 28U) - 7, (std::uint64_t{1} << 32U) - 9}) {
     std::uint32_t more = sum_before(from);
     for (std::uint64_t n = from; n < from + 7; ++n) more += word_at(n);

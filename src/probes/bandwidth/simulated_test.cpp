@@ -22,7 +22,7 @@ using simulator::Machine;
 ProbeResult measured(const Machine& machine, std::vector<std::string> series) {
   const auto backend = simulated_backend(machine, 42);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // a slow host must not change the result
   budget.max_visits = 1;
   budget.min_visits = 1;
   Request request;
@@ -38,7 +38,7 @@ const Finding* find(const ProbeResult& result, std::string_view name, std::strin
   return nullptr;
 }
 
-/// Bytes a cycle of one unit; 0 where nothing was found.
+/// Returns the bandwidth of one unit in bytes per cycle; 0 without a finding or value.
 double rate(const ProbeResult& result, std::string_view series, int level) {
   const Finding* const found = find(result, "unit_bandwidth", series, level);
   return found != nullptr && found->value ? *found->value : 0.0;
@@ -51,7 +51,7 @@ bool holds(const Finding* finding, std::uint64_t bytes) {
          *finding->low * (1.0 - rounding) <= truth && truth <= *finding->high * (1.0 + rounding);
 }
 
-/// What a port or the loads in flight let through.
+/// Returns a value with a tolerance of 1 %.
 doctest::Approx about(double bytes_per_cycle) {
   return doctest::Approx(bytes_per_cycle).epsilon(0.01);
 }
@@ -60,7 +60,7 @@ TEST_CASE("bandwidth finds the ports of a machine, its caches, and that units li
   const Machine machine = simulator::preset("hopper-like");
   const ProbeResult result = measured(machine, {"read", "read-one-unit", "local"});
   CHECK(result.status == Status::ok);
-  // Less what is lost where a warp waits for its last value.
+  // The rate of the port is not quite reached, since each warp waits for its last value.
   const auto port =
       static_cast<double>(machine.load_store.lines_per_interval * machine.l1.line_bytes) /
       static_cast<double>(machine.load_store.interval_cycles);
@@ -77,7 +77,7 @@ TEST_CASE("bandwidth finds the ports of a machine, its caches, and that units li
     REQUIRE(find(result, "limit", "read", level) != nullptr);
     CHECK(find(result, "limit", "read", level)->label == "units");
   }
-  // All units together.
+  // The bandwidth of all units together is that of one unit times the number of units.
   const double all = machine.core.clock_ghz * 1e9 * static_cast<double>(machine.core.compute_units);
   CHECK(*find(result, "bandwidth", "read", 2)->value / all == about(machine.l2.bytes_per_cycle));
 }
@@ -95,7 +95,8 @@ TEST_CASE("bandwidth finds ports of other widths, and none that the machine has 
   CHECK(rate(result, "read", 2) == about(96.0));
   CHECK(rate(result, "read", 3) == about(24.0));
   CHECK(holds(find(result, "capacity", "read", 2), machine.l2.bytes));
-  // Where each unit has a set of its own, half of the second level is each one's.
+  // In `read-own` each of the two units has its own working set, so that each unit uses half of
+  // L2.
   CHECK(holds(find(result, "capacity", "read-own", 2), machine.l2.bytes / 2));
   machine.l1.keeps_loads = false;
   const ProbeResult without = measured(machine, {"read"});
@@ -111,7 +112,8 @@ TEST_CASE("where few loads may be in flight, they and the latency are the bandwi
   CHECK(holds(find(lines, "capacity", "read", 1), fermi.l2.bytes));
   const Machine kepler = simulator::preset("kepler-k20-prt");
   const ProbeResult instructions = measured(kepler, {"read"});
-  // 44 instructions of a warp's 32 vectors of 16 bytes.
+  // The table holds 44 instructions. Each instruction loads 32 vectors of 16 bytes (512 bytes),
+  // with a latency of 222 cycles.
   CHECK(rate(instructions, "read", 1) == about(44.0 * 512.0 / 222.0));
 }
 

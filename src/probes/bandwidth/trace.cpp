@@ -18,20 +18,22 @@ using simulator::Register;
 using simulator::Resident;
 using simulator::Trace;
 
-// Length of a simulated walk in latencies. Far from the units, the wait for the first bytes is then
-// 0.5 % of the time; near the units, the wait for the last warp is small.
+// Length of a simulated walk, in latencies. In L2 and memory, the wait for the first bytes is then
+// 0.5 % of the time. In L1 and local memory, the wait for the last warp is a small part.
 constexpr std::uint64_t latencies_far = 200;
 constexpr std::uint64_t latencies_near = 2000;
-// Maximum bytes of a simulated walk: each line costs the host about a cache miss.
+// Maximum length of a simulated walk in bytes. The host takes about one cache miss per line.
 constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
-// After a walk over twice its capacity a cache holds none of the first lines, even in its emptiest
-// sets.
+// After a walk over twice the capacity of a cache, the cache holds none of the first lines, even
+// in the sets that received the fewest lines.
 constexpr std::uint64_t forgotten_capacities = 2;
 
-/// Returns the number of walks in a work-group. Only points in local memory have more than one.
+/// Returns the number of walks in a work-group. It is more than one only for points in local
+/// memory.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
 
-/// Returns the number of simulated blocks of a walk; all blocks take equally long.
+/// Returns the number of simulated blocks of a walk. All blocks take equally long, so a part of
+/// the walk suffices.
 std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
   constexpr std::uint64_t min_turns = 4;
   const bool is_near = shape.operation == Operation::local ||
@@ -48,7 +50,7 @@ std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
   return std::max(min_turns, std::min(max_bytes, bytes) / bytes_of_turn);
 }
 
-/// Returns the byte offsets of the walk's blocks.
+/// Returns the byte offsets of the blocks of a walk.
 std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
   std::vector<std::uint64_t> offsets;
   const std::uint64_t count = std::min(shape.blocks, turns);
@@ -61,7 +63,7 @@ std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
 Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   const std::uint64_t vector_bytes = shape.vector * sizeof(std::uint32_t);
   const bool is_local = shape.operation == Operation::local;
-  const auto sum = static_cast<Register>(shape.unroll());  // the values use the registers below
+  const auto sum = static_cast<Register>(shape.unroll());  // loaded values use lower registers
   Program program;
   for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
     Lanes lanes{.base = k * shape.lanes * vector_bytes, .table = 0, .table_turn = 1};
@@ -79,13 +81,15 @@ Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   return program;
 }
 
-/// Adds the contents of a cache of `bytes` after an earlier walk over the region.
+/// Adds the contents of a cache of `bytes` bytes after an earlier walk over the region: the whole
+/// region, or nothing if the region exceeds twice the size of the cache.
 void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uint64_t region) {
   if (region > forgotten_capacities * bytes) return;
   trace.resident.push_back({.home = home, .base = 0, .bytes = region});
 }
 
-/// Returns the machine with one unit's part of the shared cache, if each unit has its own set.
+/// Returns the machine with L2 reduced to the part of one unit if each unit has its own working
+/// set.
 Machine share_of(Machine machine, const Shape& shape) {
   if (shape.regions == 1 || machine.l2.bytes == 0) return machine;
   const std::uint64_t set = machine.l2.ways * machine.l1.line_bytes;
@@ -117,7 +121,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const bool is_one = series != nullptr && series->is_one_unit;
   SimulatedWork work;
   work.machine = here;
-  // All units do equal work.
+  // The simulated unit stands for all units, which do equal work.
   work.accesses_per_iteration =
       turns * shape.block_bytes() * walks_of_group(shape) *
       (is_one ? 1 : std::max<std::uint64_t>(1, machine.core.compute_units));

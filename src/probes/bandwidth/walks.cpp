@@ -16,33 +16,35 @@ namespace clprobe::bandwidth {
 namespace {
 
 constexpr std::uint64_t gpu_vector = 4;
-// Work-items of a writing walk on a GPU if the set is too small for all to have a block. Larger
-// sets have the largest possible walks: in 33 MiB of an H100, groups of 1,024 copied 5 % faster
-// than groups of 64, and wrote and updated 1 to 3 % faster. A native kernel on an H200 updated 5 %
-// faster and copied 1.5 % slower.
+// Work-items of a writing walk on a GPU if the working set is too small for a block per work-item.
+// Larger sets have groups of up to 1,024: on an H100 with 33 MiB, such groups copied 5 % faster
+// than groups of 64, and wrote and updated 1 to 3 % faster. In a native kernel on an H200, they
+// updated 5 % faster and copied 1.5 % slower.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
-// Near the units half as many work-items keep enough loads in flight, and blocks are half as large.
+// Maximum work-group size for working sets below 4 MiB, which caches serve. Half as many
+// work-items keep enough loads in flight, and blocks have half the size.
 constexpr std::uint64_t group_near = 512;
 constexpr Bytes far_from_units = mebibytes(4);
-// The work-items that a GPU's compute unit holds at once.
+// Number of work-items that a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
-// Minimum number of writing walks per unit. A single walk, which repeats its block of 4 KiB, shows
-// no level: an H100 updated 528 KiB at 9.5 TB/s that way, 1 MiB by two walks per unit at 6.7, and
-// larger sets at 7.3, so that the first level came and went between runs.
+// Minimum number of writing walks per unit. A single walk that repeats its block of 4 KiB is
+// faster than any level. On an H100 single walks updated 528 KiB at 9.5 TB/s. Two walks per unit
+// updated 1 MiB at 6.7 TB/s, and larger sets at 7.3 TB/s: only some runs found a first level.
 constexpr std::uint64_t min_writing_walks = 2;
-// A CPU's vector is a cache line.
+// Words per vector on a CPU: one cache line.
 constexpr std::uint64_t cpu_vector = 16;
-// A driver's threads take work-groups in batches. PoCL's first thread takes half of them and one
-// more.
+// Reading walks per unit on a CPU. The driver's threads take work-groups in batches: PoCL's first
+// thread takes one more than half of them, so many walks spread the work better.
 constexpr std::uint64_t cpu_reading_walks = 32;
 
 std::uint64_t largest_group_of(const DeviceInfo& device) {
   return std::bit_floor(std::min(largest_group, max_group_of(device)));
 }
 
-/// Returns true for devices that run work-items in turn or have groups as small as theirs.
+/// Returns true for devices that run work-items one after another, and for devices with groups of
+/// fewer than 64 work-items.
 bool is_like_cpu(const DeviceInfo& device) {
   return runs_items_in_turn(device) || largest_group_of(device) < gpu_lanes;
 }
@@ -51,37 +53,38 @@ std::uint64_t directions_of(const SeriesSpec& series) {
   return series.operation == Operation::copy ? 2 : 1;
 }
 
-/// Returns the walks of a series, without blocks yet. A unit of a GPU has one walk of a shared
-/// region: several walks would find each other's data in the caches, catch up and continue
-/// together, several times too fast. Walks with parts of their own are small and many.
+/// Returns the walks of a series, still without blocks. Each unit of a GPU has a single walk of a
+/// shared region. Several walks would find each other's data in caches and continue together, with
+/// a rate several times too high. If walks have their own regions, they are small and many.
 Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
   if (is_like_cpu(device)) {
-    // llvmpipe's compiler takes 30 s for a kernel of eight vectors of 16 words, and 5 s for four
-    // of 4.
+    // llvmpipe's compiler takes 30 s for a kernel of eight vectors of 16 words, but 5 s for one of
+    // four vectors of 4 words.
     const bool is_small = series.operation == Operation::image || may_cut_loops(device);
     shape.vector = is_small ? texel_words : cpu_vector;
-    // Each written part is for one work-group: with 32 groups per part, cores that took each
-    // other's lines wrote 256 KiB of a Xeon at 74 GB/s instead of 1250.
+    // Each written region belongs to one work-group. With 32 groups per region, cores would take
+    // cache lines from each other: a Xeon wrote 256 KiB at 74 GB/s instead of 1250 GB/s.
     const bool is_read = series.sharing != Sharing::walk;
     shape.walks = is_read && !series.is_one_unit ? units * cpu_reading_walks : units;
     return shape;
   }
   shape.vector = gpu_vector;
-  // A single unit has one group, however small its parts are.
+  // Writes by all units use many small groups. A single unit has one group, even in small regions.
   if (series.sharing == Sharing::walk && !series.is_one_unit) {
     const std::uint64_t bytes_of_item = shape.unroll() * shape.vector * 4 * directions_of(series);
     const bool have_all_blocks = wanted.count >= units * items_of_unit * bytes_of_item;
     shape.lanes = shape.group = have_all_blocks ? largest_group_of(device) : gpu_lanes;
     shape.walks = units * (items_of_unit / shape.lanes);
   } else if (series.operation == Operation::local) {
-    // Local memory is small and has no cache in front of it, so that many walks may share it.
+    // Local memory is small and has no cache, so many walks may share it.
     shape.lanes = std::min(local_lanes, largest_group_of(device));
     shape.group = std::min(group_near, largest_group_of(device));
     shape.walks = units * (shape.group / shape.lanes);
   } else {
-    // Simulated units have long latencies even in near memory, and no small caches.
+    // Simulated units have long latencies even in caches, and no small caches, so they get the
+    // largest group.
     const bool is_near = !series.is_one_unit && !is_simulated(device) && wanted < far_from_units;
     const std::uint64_t most = is_near ? group_near : largest_group;
     shape.lanes = shape.group = std::min(most, largest_group_of(device));
@@ -90,8 +93,8 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
   return shape;
 }
 
-/// Returns a step that visits all of `count` positions, and neighbouring ones late: the number next
-/// to the golden section without a common divisor with `count`.
+/// Returns a step that visits all of `count` positions, and neighbouring positions late. It is the
+/// first number above the golden section of `count` without a common divisor with `count`.
 std::uint64_t golden_step(std::uint64_t count) {
   constexpr double golden = 0.6180339887498949;
   auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);
@@ -141,7 +144,7 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
       shape.blocks = blocks;
       break;
     case Sharing::walk:
-      // A CPU has as many parts as units, however small they are.
+      // A CPU has one region per unit, even if the regions are small.
       if (!is_like_cpu(device)) {
         shape.walks = std::min(std::max<std::uint64_t>(1, blocks), shape.walks);
       }
@@ -150,7 +153,8 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
       break;
   }
   if (shape.blocks == 0) return std::nullopt;
-  // More work-items do the work if drivers end longer loops. One unit has no more work-items.
+  // If drivers end long loops, more work-items share the work. A series of one unit, or with
+  // regions per walk, cannot have more work-items.
   if (may_cut_loops(device) && shape.step() > max_iterations) {
     if (series.sharing != Sharing::all || series.is_one_unit) return std::nullopt;
     while (shape.step() > max_iterations) shape.walks *= 2;
@@ -196,15 +200,15 @@ std::vector<Place> places_of(const Shape& shape) {
   return places;
 }
 
-// Word w is (square w + line) w. The sum of the words below n is therefore
-// square n (n - 1) (2 n - 1) / 6 + line n (n - 1) / 2.
+// Word w is (square w + line) w. The sum of the words below n is square n (n - 1) (2 n - 1) / 6 +
+// line n (n - 1) / 2.
 std::uint32_t sum_before(std::uint64_t words) {
   constexpr std::uint32_t square = 0x7f4a7c15;
   constexpr std::uint32_t line = 0x42ef9505;
   if (words == 0) return 0;
   const std::uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : (words - 1) / 2 * words;
   const std::uint64_t odd = 2 * words - 1;
-  // One of the two factors is divisible by 3.
+  // Either n (n - 1) / 2 or 2 n - 1 is divisible by 3.
   const std::uint64_t squares = pairs % 3 == 0 ? pairs / 3 * odd : odd / 3 * pairs;
   return static_cast<std::uint32_t>(square * squares + line * pairs);
 }
