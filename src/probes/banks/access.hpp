@@ -18,18 +18,20 @@
 
 namespace clprobe::banks {
 
-/// Distance of words that share a bank for all candidates: a multiple of the width of all banks.
+/// Distance in bytes of words that share a bank in every candidate. It is a multiple of the total
+/// width of the banks.
 inline constexpr std::uint32_t all_banks_bytes = 1024;
 
-/// Size of the blocks within which offsets move from access to access (cl/banks.cl).
+/// Size of the blocks in bytes. Offsets move within their block from access to access
+/// (cl/banks.cl).
 inline constexpr std::uint32_t pattern_block_bytes = 8192;
 
 enum class PatternKind {
-  stride,      ///< lane i at word i * number; number 0 is a broadcast
-  pairs,       ///< lanes 2i and 2i + 1 at word i
-  rows,        ///< lane i at row i mod number of one bank
-  blocks,      ///< lane i at row i * number / lanes of one bank
-  congestion,  ///< the first `number` lanes at rows of one bank, the others at other banks
+  stride,      ///< lane i accesses word i * number; number 0 is a broadcast
+  pairs,       ///< lanes 2i and 2i + 1 access word i
+  rows,        ///< lane i accesses row (i mod number) of one bank
+  blocks,      ///< lane i accesses row (i * number / lanes) of one bank
+  congestion,  ///< the first `number` lanes access rows of one bank, other lanes other banks
 };
 
 inline constexpr Word<PatternKind> pattern_words[]{{PatternKind::stride, "stride"},
@@ -41,7 +43,7 @@ inline constexpr Word<PatternKind> pattern_words[]{{PatternKind::stride, "stride
 struct Pattern {
   PatternKind kind{PatternKind::stride};
   int number{1};
-  std::uint32_t span_bytes{all_banks_bytes};  ///< congestion: distance between rows of a bank
+  std::uint32_t span_bytes{all_banks_bytes};  ///< congestion: distance between a bank's rows
   int banks{32};                              ///< congestion: number of banks
 
   template <typename Visitor>
@@ -68,48 +70,52 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-/// Returns the byte offset of each lane's word, a multiple of `word_bytes`.
+/// Returns the byte offset of each lane's word. Each offset is a multiple of `word_bytes`.
 std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, int lanes);
 
-/// Returns the bytes that the moving offsets of a pattern can reach, a multiple of the block.
+/// Returns the size of the memory that a pattern can reach as its offsets move. The size is a
+/// multiple of pattern_block_bytes.
 std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes);
 
-/// Returns the strides that distinguish the candidates: all from 0 to 65 words, or only those near
-/// powers of two.
+/// Returns the strides that distinguish the candidates: all strides from 0 to 65 words if
+/// `is_whole`, otherwise only strides near powers of two.
 std::vector<int> survey_strides(bool is_whole);
 
-/// Returns the patterns of the survey: strides, pairs, and rows and blocks of one bank. The times
-/// of rows and blocks depend on the number of lanes that are served together.
+/// Returns the patterns of the survey: strides, pairs, rows of one bank, and blocks of rows of one
+/// bank. The times of rows and blocks depend on the number of lanes that are served together.
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
 struct AccessKind {
   std::string_view name;
   bool is_store;
   bool is_chain;   ///< each access waits for the previous one
-  bool is_single;  ///< a few accesses between two clock reads, for the conflict model
+  bool is_single;  ///< conflict model: only a few accesses between two clock reads
 };
 
-/// Returns all kinds in the order in which they are shown.
+/// Returns all kinds of access in the order of the report.
 std::span<const AccessKind> all_kinds();
 
-/// Returns the kind of a series. Throws std::out_of_range for an unknown name.
+/// Returns the kind of access of a series. Throws std::out_of_range for an unknown name.
 const AccessKind& kind_of(std::string_view series);
 
-/// Maximum number of independent accesses of a work-item; each needs a register.
+/// Maximum number of independent accesses of a work-item. Each access needs a register.
 inline constexpr int max_instructions = 32;
 
-/// Launches per sample of the conflict model, whose mean counts (100 in the model's source).
+/// Number of launches per sample of the conflict model. The sample is their mean; the source of
+/// the model uses 100 as well.
 inline constexpr std::uint64_t launches_of_model = 100;
 
-/// Accesses of a chain per loop iteration, which make the loop's own instructions negligible.
+/// Accesses of a chain per loop iteration. The number makes the instructions of the loop
+/// negligible.
 inline constexpr int chain_steps = 32;
 
-/// Bytes after the footprint. A kernel that stores loads a word from there to wait for its stores.
+/// Bytes after the footprint. A kernel that stores waits for its stores by loading a word from
+/// there.
 inline constexpr std::uint64_t padding_bytes = 16;
-/// Local memory of a kernel in addition to the array of words.
+/// Local memory that a kernel needs in addition to the array of words, in bytes.
 inline constexpr std::uint64_t other_local_bytes = 48;
 
-/// Returns the bytes of local memory for patterns.
+/// Returns the size of the local memory that is available for patterns, in bytes.
 std::uint64_t pattern_memory(const DeviceInfo& device);
 
 struct Shape {
@@ -118,7 +124,7 @@ struct Shape {
   std::uint32_t sub_groups{1};
   int lanes{32};
   std::uint32_t instructions{1};  ///< independent accesses per work-item
-  std::uint64_t local_bytes{0};   ///< reserved local memory
+  std::uint64_t local_bytes{0};   ///< reserved local memory in bytes
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -131,25 +137,26 @@ struct Shape {
   }
 };
 
-/// Reads a point; nothing if it failed or if a stored point has an impossible pattern.
+/// Reads a point. Returns nothing if the point failed or if a stored point has an impossible
+/// pattern.
 std::optional<Shape> find_usable(const Point& point);
 
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Returns the memory that the points share: a table of offsets (one per chain, or one per word of
-/// a tile), and the results of a sample's launches.
+/// Returns the memory that the points share. It holds a table of offsets (one per chain, or one
+/// per word of a tile) and the results of the launches of a sample.
 Bytes memory_of(int lanes);
 
-/// Rounds of a launch of the conflict model. Only the last round counts: the first one loads the
-/// code into caches.
+/// Number of rounds of a launch of the conflict model. Only the last round counts, since the first
+/// round loads the code into caches.
 inline constexpr std::uint64_t rounds_of_model = 2;
 
-/// Returns the iterations of the loop in which `items` work-items fill the footprint.
+/// Returns the number of loop iterations in which `items` work-items fill the footprint.
 std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items);
 
 std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
 
-// Functions of `Probe`. `open` throws DeviceError and cl::Error.
+// Functions that `Probe` points to. `open` throws DeviceError and cl::Error.
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);

@@ -30,7 +30,7 @@ std::string amount(const Finding& finding) {
                                    : format_number(*finding.value) + " cycles";
 }
 
-/// Kind and word of a series: "load-latency" and "4 B" for "load-latency 4 B".
+/// Kind and word size of a series: "load-latency" and "4 B" for "load-latency 4 B".
 struct Access {
   std::string kind{};
   std::string word{};
@@ -42,7 +42,7 @@ Access access_of(const std::string& series) {
   return {series.substr(0, space), series.substr(space + 1)};
 }
 
-/// Removes repeated units from a list: "4, 8 B" for "4 B, 8 B".
+/// Removes units from a list, except the last one: "4, 8 B" for "4 B, 8 B".
 std::string without_repeats(std::string text, std::string_view unit) {
   const std::string between = std::string(unit) + ",";
   for (std::size_t at = text.find(between); at != std::string::npos; at = text.find(between, at)) {
@@ -51,8 +51,8 @@ std::string without_repeats(std::string text, std::string_view unit) {
   return text;
 }
 
-/// Parts of the row of a kind of access: "23.3, 31.5, 41.4 cycles at 4, 8, 16 B; 2.00 more per
-/// way".
+/// Parts of the card's row for one kind of access: "23.3, 31.5, 41.4 cycles at 4, 8, 16 B; 2.00
+/// more per way".
 struct Kind {
   std::string name{};
   std::string times{};
@@ -158,7 +158,7 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// The plan has some hundreds of short points. A quick run visits each once.
+// The plan has some hundreds of short points. A quick run visits each point once.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
     .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
@@ -169,7 +169,7 @@ constexpr Budgets budgets{
 
 constexpr std::array all_words{4, 8, 16};
 
-/// The requested options. The probe chooses values for those that are empty.
+/// Requested options. For empty options the probe chooses values.
 struct Options {
   explicit Options(const Request& request)
       : effort(request.effort),
@@ -193,10 +193,11 @@ struct Options {
   std::vector<int> instructions{};
 };
 
-// Sub-group size if the driver does not report one.
+// Sub-group size for devices whose driver does not report one.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
-// Enough sub-groups to saturate any local memory; also the maximum in the model's source.
+// Maximum number of sub-groups. It saturates any local memory, and is also the maximum in the
+// model's source.
 constexpr std::int64_t max_sub_groups = 32;
 
 std::vector<int> powers_of_two(std::int64_t last) {
@@ -205,14 +206,14 @@ std::vector<int> powers_of_two(std::int64_t last) {
   return numbers;
 }
 
-/// Returns true if the pattern fits the reserved local memory.
+/// Returns true if the pattern fits the local memory that the kernel reserves.
 bool fits(const Shape& shape) {
   return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + padding_bytes <=
          shape.local_bytes;
 }
 
-/// Thins out the numbers of a conflict model, but keeps the first and the last: a line needs only
-/// some of the products.
+/// Thins out the numbers of ways, sub-groups or accesses of the conflict model. The first and the
+/// last number remain. A line can be fitted with some of the products.
 std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
   const std::size_t step = effort == Effort::quick ? 3 : 2;
   if (effort == Effort::thorough || numbers.size() <= step) return numbers;
@@ -230,8 +231,8 @@ std::int64_t lanes_of(const DeviceInfo& device) {
   return std::clamp<std::int64_t>(lanes, 1, std::max<std::int64_t>(device.max_work_group_size, 1));
 }
 
-/// Returns the number of sub-groups in a work-group, limited to a number that saturates any local
-/// memory. A CPU, which runs work-items one after another, has one.
+/// Returns the number of sub-groups in a work-group, at most a number that saturates any local
+/// memory. For a CPU, which runs work-items one after another, it is 1.
 std::int64_t sub_groups_of(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) return 1;
   return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
@@ -242,13 +243,14 @@ std::vector<int> requested_or(const std::vector<int>& requested,
   return requested.empty() ? otherwise : requested;
 }
 
-/// Returns the requested word sizes in bytes.
+/// Returns the requested word sizes in bytes; all word sizes if none are requested.
 std::vector<int> words_of(const Options& requested) {
   return requested_or(requested.words, {all_words.begin(), all_words.end()});
 }
 
-/// Returns the word sizes of a series in bytes. Each word size takes a build, and a CPU's driver
-/// builds two kernels per second. Since a CPU shows no banks, only its chains get all word sizes.
+/// Returns the word sizes of a series in bytes. Each word size needs a build, and a CPU's driver
+/// builds two kernels per second. A CPU has no banks: only its chains use all word sizes, other
+/// series only 4 bytes.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested) {
   if (runs_items_in_turn(device) && !kind.is_chain) {
@@ -257,7 +259,7 @@ std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
   return words_of(requested);
 }
 
-/// Returns the patterns of a word size that fit local memory.
+/// Returns the patterns that fit local memory for a word size.
 std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& requested, int word) {
   const bool is_whole = requested.effort != Effort::quick && !runs_items_in_turn(device);
   std::vector<Pattern> patterns =
@@ -269,7 +271,8 @@ std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& reque
   return patterns;
 }
 
-/// Returns the local memory for all patterns of a word size, which share one build.
+/// Returns the size of local memory that suffices for all patterns of a word size. These patterns
+/// share one build.
 std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word) {
   std::uint64_t footprint = pattern_block_bytes;
   for (const Pattern& pattern : patterns_for(device, requested, word)) {
@@ -286,22 +289,23 @@ Point point_of(const AccessKind& kind, const Shape& shape) {
   return point;
 }
 
-/// Returns the word size of the conflict model: the width of a bank. Wider words take several
-/// passes, and narrower ones share a row.
+/// Returns the word size of the conflict model: the requested size, or the width of a bank. Wider
+/// words would take several passes, and narrower words would share a row.
 int word_of_model(const Options& requested, const Model& model) {
   const bool is_a_word =
       std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
   return requested.words.empty() && is_a_word ? model.width_bytes : words_of(requested).front();
 }
 
-/// Adds the points of the conflict model once the banks are known.
+/// Returns the points of the conflict model, once the survey has found the banks.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   const Options requested(request);
   std::vector<Point> more;
   const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
-  // Without visible banks, requested ways use rows that share a bank in all candidates.
+  // Without visible banks, the model is measured only if ways are requested. Its rows then share a
+  // bank in every candidate.
   if (!verdict->is_visible && requested.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
   const int word = word_of_model(requested, model);
@@ -334,13 +338,13 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-// Independent accesses per work-item in throughput series. A CPU core needs few, and its compiler
-// takes long for many.
+// Number of independent accesses per work-item in throughput series. A CPU core needs few
+// accesses, and its compiler takes long for many.
 constexpr int default_instructions = 16;
 constexpr int cpu_instructions = 4;
 
-/// Returns true for requested kinds. If only the conflict model is requested, loads are measured,
-/// too: the model needs the banks.
+/// Returns true for requested kinds of access. If only the conflict model is requested, returns
+/// true for load-throughput as well: the model needs the number of banks.
 bool is_measured(const AccessKind& kind, const Options& requested) {
   if (requested.wants(kind.name)) return true;
   const auto is_any_wanted = [&](bool is_model) {
@@ -352,7 +356,8 @@ bool is_measured(const AccessKind& kind, const Options& requested) {
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
-/// Returns the reason why nothing can be measured; empty if something can.
+/// Returns the reason why nothing can be measured. Returns an empty string if the device can be
+/// measured.
 std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
   if (pattern_memory(device) < pattern_block_bytes) {
@@ -366,7 +371,7 @@ std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   return {};
 }
 
-/// Adds all patterns of a series, except those of the conflict model.
+/// Adds the points of a series with all patterns of the survey.
 void add_survey(const DeviceInfo& device, const Options& requested, const AccessKind& kind,
                 std::vector<Point>& points) {
   const auto last = [](const std::vector<int>& numbers, std::int64_t otherwise) {
@@ -414,7 +419,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns the largest stride for which the words of a sub-group fit local memory.
+/// Returns the largest stride for which the words of one sub-group fit local memory.
 int max_stride(const DeviceInfo& device, int word) {
   const auto lanes = static_cast<int>(lanes_of(device));
   int largest = 0;
@@ -458,7 +463,8 @@ Card card(const ProbeResult& result) {
   card.titles.emplace(of_memory, of_memory);
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
-    // The card mentions missing banks only if they were measured, not for transposed tiles alone.
+    // Banks that were not found are listed only if the run looked for banks. A run of transposed
+    // tiles alone does not.
     const bool is_measured = std::any_of(
         result.findings.begin(), result.findings.end(),
         [](const Finding& each) { return each.name == "banks" || each.name == "conflict_free"; });

@@ -18,7 +18,8 @@ namespace {
 
 constexpr Model model{32, 4, 32};
 
-/// E of a device that takes w l k + 300 cycles, and `alone` times as long for one sub-group.
+/// Returns points of the conflict model on a device that takes w * l * k + 300 cycles. With a
+/// single sub-group (w = 1) it takes `alone` times as long.
 std::vector<Point> points_of(std::string_view series, double alone) {
   std::vector<Point> points;
   for (const int w : {1, 2, 32}) {
@@ -32,7 +33,7 @@ std::vector<Point> points_of(std::string_view series, double alone) {
         point.series = series;
         write_shape(shape, point);
         const double cycles = (w == 1 ? alone : 1.0) * (w * l * k + 300.0);
-        // A sample has a thousand launches of w * l accesses.
+        // A sample has 1000 launches of w * l accesses each.
         Sample sample{.accesses = static_cast<std::uint64_t>(1000 * w * l)};
         sample.ticks = static_cast<std::uint64_t>(1000.0 * cycles);
         point.samples = {sample, sample};
@@ -43,7 +44,8 @@ std::vector<Point> points_of(std::string_view series, double alone) {
   return points;
 }
 
-/// With what chains and independent loads have found before: 25 cycles, 1 more a way.
+/// Returns findings of the conflict model. Earlier findings of chains and of independent loads
+/// have a latency of 25 cycles and a cost of 1 cycle per way.
 Findings found_in(const std::vector<Point>& points, bool has_latency = true) {
   Findings found;
   const auto add = [&](std::string_view name, std::string_view series, double value) {
@@ -68,7 +70,7 @@ const Finding* find_row(const Findings& found, std::string_view name, std::strin
   return at == found.findings.end() ? nullptr : &*at;
 }
 
-/// Those of so many points, from the last on.
+/// Returns the last `count` points.
 std::vector<Point> last_of(std::vector<Point> points, std::size_t count) {
   points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(count));
   return points;
@@ -77,7 +79,7 @@ std::vector<Point> last_of(std::vector<Point> points, std::size_t count) {
 }  // namespace
 
 TEST_CASE("a discrete memory machine takes a wavefront a turn, and one latency for all") {
-  // 8 accesses of 2 wavefronts each, one of them a cycle, an answer after 25 cycles.
+  // 16 wavefronts (8 accesses of 2), one per cycle, and a latency of 25 cycles: 16 - 1 + 25 = 40.
   CHECK(discrete_memory_machine_time(16.0, 25.0, 1.0) == doctest::Approx(40.0));
   CHECK(discrete_memory_machine_time(1.0, 25.0, 1.0) == doctest::Approx(25.0));
   CHECK(discrete_memory_machine_time(16.0, 25.0, 2.0) == doctest::Approx(55.0));
@@ -87,7 +89,7 @@ TEST_CASE("the bound of theory stands beside the loads of the model: the median 
   const Findings found = found_in(points_of("load-model", 1.0));
   const Finding* const over = named(found, "over_bound");
   REQUIRE(over != nullptr);
-  // w l k + 300 over w l k + 24, of products from 1 to 32,768.
+  // The ratio of w l k + 300 to w l k + 24, for products from 1 to 32,768.
   CHECK(*over->high == doctest::Approx(301.0 / 25.0).epsilon(1e-3));
   CHECK(*over->low == doctest::Approx(33068.0 / 32792.0).epsilon(1e-3));
   CHECK(*over->low < *over->value);

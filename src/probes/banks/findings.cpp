@@ -25,13 +25,13 @@ namespace {
 /// Measurements of one series of the conflict model.
 struct Measured {
   std::vector<CongestionPoint> points{};
-  std::vector<Interval> intervals{};  ///< intervals of the times
+  std::vector<Interval> intervals{};  ///< intervals of the times of `points`
   std::vector<std::string> names{};   ///< "2 sub-groups, 8 accesses, 1 way"
   int word_bytes{0};
 };
 
-/// Numbers of sub-groups (the driver may run fewer than planned), accesses and wavefronts of a
-/// point.
+/// Numbers of sub-groups, accesses and wavefronts of a point. The number of sub-groups is the one
+/// that the driver ran, which may be lower than planned.
 struct AccessCounts {
   std::int64_t sub_groups{0};
   std::int64_t instructions{0};
@@ -59,7 +59,7 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
     if (!shape || !time) continue;
     const AccessCounts accesses = accesses_of(point, *shape, model);
     if (!(accesses.count() > 0.0)) continue;
-    // A launch has w * l accesses, so that the product is the time of one launch.
+    // The time per access times w * l accesses is the time of one launch.
     const auto of_launch = [&](double ns) { return in_unit(ns, device) * accesses.count(); };
     found.points.push_back({accesses.product(), of_launch(time->ns)});
     found.intervals.push_back(
@@ -73,8 +73,8 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
   return found;
 }
 
-/// Adds the ratio of measured times of loads to the bound of a discrete memory machine: the median,
-/// with the extremes as interval.
+/// Adds the ratio of the measured times of loads to the bound of a discrete memory machine. The
+/// value is the median, and the interval spans the extremes.
 void add_bound(Findings& found, const Measured& measured, std::string_view series) {
   const auto value_of = [&](std::string_view name, std::string_view of) {
     return find_value(found.findings, name, fmt::format("{} {} B", of, measured.word_bytes));
@@ -95,8 +95,8 @@ void add_bound(Findings& found, const Measured& measured, std::string_view serie
 
 constexpr std::string_view by_squares = "least squares";
 
-/// Adds the published values of a GTX 780 Ti, for words of 8 bytes and in cycles, to findings on
-/// that GPU or its simulation.
+/// Adds published values of a GTX 780 Ti next to findings on that GPU or its simulation. The
+/// published values are in cycles and for words of 8 bytes.
 void add_published(Findings& found, const DeviceInfo& device, const Measured& measured,
                    std::string_view series) {
   constexpr std::array devices{"GeForce GTX 780 Ti", "simulated gtx-780-ti"};
@@ -143,7 +143,7 @@ void add_rows(Findings& found, const DeviceInfo& device, const Measured& measure
   }
 }
 
-/// Returns the model of a point: by plausible findings, otherwise as the point was planned.
+/// Returns the banks of the device: from plausible findings, otherwise as planned for the point.
 Model model_for(const ProbeResult& result, const Shape& shape) {
   const auto number = [&](std::string_view name, int otherwise) {
     constexpr double max_number = 1024.0;
@@ -157,12 +157,12 @@ Model model_for(const ProbeResult& result, const Shape& shape) {
           number("lanes_together", shape.lanes)};
 }
 
-/// The curve of one series and word size, with intervals and visits of its points.
+/// Curve of one series and word size, with the intervals and visits of its points.
 struct SeriesCurve {
   const AccessKind* kind{nullptr};
   Curve curve{};
-  std::vector<Interval> intervals{};          ///< intervals of the times, in the same unit
-  std::vector<std::vector<double>> visits{};  ///< estimates of each visit, by point
+  std::vector<Interval> intervals{};          ///< intervals of the times, in the unit of the times
+  std::vector<std::vector<double>> visits{};  ///< estimate of each visit, for each point
 };
 
 std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
@@ -191,8 +191,9 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
   return curves;
 }
 
-/// Returns the curves for the inference of banks. Words of 16 bytes are used only if no others were
-/// measured: some devices serve their lanes in another order.
+/// Returns the curves that determine the banks: loads of 4 and 8 bytes if measured, otherwise all
+/// loads, otherwise all accesses. Loads of 16 bytes are the second choice, since some devices
+/// serve their lanes in another order.
 std::vector<Curve> curves_for_inference(const std::vector<SeriesCurve>& all) {
   const std::array<bool (*)(const SeriesCurve&), 3> choices{
       [](const SeriesCurve& each) { return !each.kind->is_store && each.curve.word_bytes < 16; },
@@ -220,8 +221,8 @@ std::string text_of(const Model& model) {
   return fmt::format("{} x {} B, {} lanes", model.banks, model.width_bytes, model.lanes_together);
 }
 
-/// Makes a finding of a number of the best candidate; without a value if equally good candidates
-/// have other numbers.
+/// Makes a finding of a number of the best candidate. It has no value if an equally good candidate
+/// has another number.
 Finding ranked_finding(std::string_view name, const Verdict& verdict, std::string_view unit,
                        int Model::*number) {
   Finding finding = finding_of(name, of_memory, unit, by_bic);
@@ -261,7 +262,8 @@ void add_banks(Findings& found, const DeviceInfo& device, const Verdict& verdict
   found.findings.push_back(std::move(margin));
 }
 
-/// Adds the bandwidth of a compute unit whose neighbouring lanes access neighbouring words.
+/// Adds the bandwidth of a compute unit for the pattern in which neighbouring lanes access
+/// neighbouring words.
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
                    const std::string& name) {
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
@@ -280,15 +282,16 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   }
 }
 
-/// Returns true if a pattern shows the cost of a way. For wide words only strides do: lanes that
-/// share a wide word may be served faster than by the model. On an H200 a broadcast of 8 bytes
-/// takes one wavefront.
+/// Returns true if a pattern shows the cost of a way. For words above 4 bytes only strides do:
+/// lanes that share a word may be served faster than in the model. On an H200 a broadcast of 8
+/// bytes takes one wavefront.
 bool shows_cost(const Pattern& pattern, int word_bytes) {
   const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
   return word_bytes <= 4 || is_stride;
 }
 
-/// Patterns of a curve with their wavefronts by the best model; 1 for each without a visible model.
+/// Patterns of a curve with their numbers of wavefronts in the best model. Without visible banks
+/// every number is 1.
 struct Wavefronts {
   std::vector<double> fronts{};
   std::vector<double> times{};
@@ -305,7 +308,8 @@ struct Wavefronts {
   }
 };
 
-/// Returns the wavefronts of the patterns that show the cost of a way, or of all if none does.
+/// Returns the wavefronts of the patterns that show the cost of a way. Without such patterns,
+/// returns those of all patterns.
 Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) {
   const std::vector<Pattern>& patterns = each.curve.patterns;
   const int bytes = each.curve.word_bytes;
@@ -326,9 +330,9 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
   return rows;
 }
 
-/// Sets the median time of several patterns. A disturbed pass affects all patterns at once, so that
-/// the interval includes the scatter of the passes' medians. If the intervals of the times include
-/// that scatter already, the interval has the medians of their ends.
+/// Sets the median time of the patterns in `indices`. A disturbed pass affects all patterns at
+/// once, so the interval includes the scatter of the medians of passes. If the intervals of the
+/// times already include this scatter, the interval has the medians of their ends.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> indices,
                            Finding finding) {
   std::vector<double> times;
@@ -367,7 +371,7 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
       finding_of("conflict_free", name, time_unit(device), "median of patterns")));
   if (verdict.is_visible) {
     Finding cost = finding_of("cost_per_way", name, time_unit(device), "least squares");
-    constexpr std::size_t min_patterns = 3;  // two points fit any line
+    constexpr std::size_t min_patterns = 3;  // a line fits any two points
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
     if (rows.times.size() < min_patterns || different.size() < 2) {
       cost.reason = fmt::format(
@@ -397,7 +401,7 @@ double discrete_memory_machine_time(double wavefronts, double latency, double wa
 
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model) {
-  constexpr std::size_t min_products = 3;  // two points fit any line
+  constexpr std::size_t min_products = 3;  // a line fits any two points
   constexpr std::size_t max_rows = 8;
   for (const AccessKind& kind : all_kinds()) {
     if (!kind.is_single) continue;

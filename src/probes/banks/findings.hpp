@@ -21,23 +21,23 @@
 
 namespace clprobe::banks {
 
-/// A candidate for the structure of local memory: words alternate over `banks` banks of
-/// `width_bytes`. Lanes are served in groups that the banks can deliver at once: words of twice the
-/// size halve the group.
+/// Candidate for the structure of local memory. Consecutive words of `width_bytes` lie in
+/// consecutive banks. Lanes are served in groups as large as the banks can deliver at once: words
+/// of twice the size halve the group.
 struct Model {
   int banks{32};
   int width_bytes{4};
-  int lanes_together{32};  ///< maximum lanes of a group
+  int lanes_together{32};  ///< maximum number of lanes in a group
 
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-/// Counts the passes through the banks until all lanes are served. A group of lanes takes as many
-/// as the maximum number of different rows in one bank; lanes with equal rows share a pass. Source:
-/// the k-congestion of Okamoto et al. 2014.
+/// Returns the number of passes through the banks that serve all lanes. A group of lanes takes as
+/// many passes as the maximum number of different rows in one bank, since lanes with equal rows
+/// share a pass. Source: the k-congestion of Okamoto et al. 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
 
-/// Times of one series: the time of an access for each pattern, in any unit.
+/// Times of one series: the time of an access for each pattern. The unit may be any.
 struct Curve {
   int word_bytes{4};
   int lanes{32};
@@ -45,18 +45,18 @@ struct Curve {
   std::vector<double> times{};
 };
 
-/// The candidates, with the wavefronts of every pattern of the curves.
+/// Candidates, with the number of wavefronts of every pattern of every curve.
 struct Candidates {
   std::vector<Model> models{};
-  /// Indexed by model, curve, pattern.
+  /// Indices: model, curve, pattern.
   std::vector<std::vector<std::vector<double>>> wavefronts{};
 };
 
-/// Returns the candidates with 8 to 128 banks of 4 and 8 bytes, and 8 to 64 lanes together, limited
-/// to the lanes of the curves.
+/// Returns the candidates: 8 to 128 banks, widths of 4 and 8 bytes, and groups of 8 to 64 lanes.
+/// Groups are not larger than the sub-groups of the curves.
 Candidates tabulate_candidates(std::span<const Curve> curves);
 
-/// The line time = base + cost * wavefronts, by least squares of relative errors with 95 %
+/// Line time = base + cost * wavefronts, fitted by least squares of relative errors, with 95 %
 /// intervals.
 struct ConflictLine {
   double base{0.0};  ///< time at 0 wavefronts
@@ -66,7 +66,7 @@ struct ConflictLine {
   double relative_squares{0.0};  ///< sum of squares of the relative errors
 };
 
-/// Fits the line. If all wavefronts are equal, the cost is 0.
+/// Fits the line to times. If all numbers of wavefronts are equal, the cost is 0.
 ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const double> times);
 
 struct RankedModel {
@@ -77,28 +77,28 @@ struct RankedModel {
 struct Verdict {
   bool is_visible{false};
   std::string reason{};                ///< reason why no banks are visible
-  std::vector<RankedModel> ranking{};  ///< best first
-  double bic_of_none{0.0};             ///< BIC without conflicts
+  std::vector<RankedModel> ranking{};  ///< candidates, the best first
+  double bic_of_none{0.0};             ///< BIC of a fit without conflicts
   std::vector<ConflictLine> lines{};   ///< lines of the best candidate, one per curve
-  double largest_share{0.0};  ///< maximum cost of conflicts, relative to a conflict-free access
+  double largest_share{0.0};  ///< maximum cost of conflicts as a share of a conflict-free access
 };
 
 /// Minimum difference of BIC that distinguishes candidates (Kass and Raftery 1995: 6 to 10 is
 /// strong evidence).
 inline constexpr double undecided_bic = 6.0;
 
-/// Compares the candidates by BIC, with one line per curve. No banks are visible if conflicts add
-/// less than 2 %, if the best candidate is not clearly better than flat curves, or if it explains
-/// less than 90 % of the variance.
+/// Compares the candidates by BIC, with a separate line for each curve. Banks are not visible if
+/// conflicts add less than 2 %, or if the best candidate is not clearly better than flat curves.
+/// They are also not visible if the best candidate explains less than 90 % of the variance.
 Verdict judge(std::span<const Curve> curves, const Candidates& candidates);
 
-/// One measured point of the conflict model E = c1 * w * l * k + c2.
+/// Measured point of the conflict model E = c1 * w * l * k + c2.
 struct CongestionPoint {
-  double product{0.0};  ///< w * l * wavefronts
-  double time{0.0};     ///< E
+  double product{0.0};  ///< w * l * k, with k the number of wavefronts
+  double time{0.0};     ///< E, the time of a launch
 };
 
-/// The conflict model, fitted by least squares as in its source.
+/// Conflict model, fitted by least squares as in its source.
 struct CongestionModel {
   double c1{0.0};
   double c2{0.0};
@@ -125,7 +125,7 @@ inline std::string_view time_unit(const DeviceInfo& device) {
   return in_cycles(device) ? "cycles" : "seconds";
 }
 
-/// Converts a time to the unit of the findings.
+/// Converts a time in ns to the unit of the findings: cycles or seconds.
 inline double in_unit(double ns, const DeviceInfo& device) {
   return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
@@ -134,41 +134,42 @@ inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
 }
 
-/// Returns the estimates of the visits; empty if the interval of `time` contains their scatter.
+/// Returns the estimate of each visit. Returns nothing if the interval of `time` already contains
+/// the scatter of the visits.
 inline std::vector<double> visits_beside(const Estimate& time, const Point& point,
                                          const DeviceInfo& device) {
   return time.holds_visits ? std::vector<double>{} : visit_estimates_ns(point, device);
 }
 
-/// Extends the interval of an estimate by the interval of the visits' median.
+/// Returns the interval of an estimate, extended by the interval of the median of the visits.
 inline Interval with_visits(const Interval& estimated, std::span<const double> visits) {
   if (visits.empty()) return estimated;
   const Interval of_visits = median_interval(visits);
   return {std::min(estimated.low, of_visits.low), std::max(estimated.high, of_visits.high)};
 }
 
-/// Series of findings about local memory as a whole.
+/// Series of findings that describe local memory as a whole.
 inline constexpr std::string_view of_memory = "local memory";
 
-/// Judges the banks by loads of 4 and 8 bytes, or by all accesses if those were not measured.
-/// Returns nothing without a measured pattern.
+/// Infers the banks from loads of 4 and 8 bytes; without these, from all loads, or from all
+/// accesses. Returns nothing without a measured pattern.
 std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points);
 
 /// Returns the findings of the probe. Method: docs/banks.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Returns the minimum time of independent accesses on a discrete memory machine, in any unit. The
-/// machine accepts one wavefront every `way_time` and answers after `latency`. Source: K. Nakano,
-/// Simple memory machine models for GPUs, 2014.
+/// Returns the minimum time of independent accesses on a discrete memory machine, in the unit of
+/// `latency`. The machine accepts one wavefront every `way_time` and answers after `latency`.
+/// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
 
-/// Adds the conflict model of loads and of stores, its largest deviation, and up to 8 single
-/// points. `found` must have the findings of load-latency and load-throughput, from which the bound
-/// of the discrete memory machine follows.
+/// Adds the conflict models of loads and of stores, their largest deviations, and up to 8 single
+/// points. `found` must already have the findings of load-latency and load-throughput, which give
+/// the bound of the discrete memory machine.
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model);
 
-/// Returns charts of the conflict model: times by w * l * k, with the fitted line.
+/// Returns charts of the conflict model: the times over w * l * k, with the fitted line.
 std::vector<CardPlot> model_plots(const ProbeResult& result);
 
 Card card(const ProbeResult& result);

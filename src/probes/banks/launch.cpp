@@ -51,7 +51,7 @@ struct Buffers {
       fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
 }
 
-/// Returns the checksum of banks_transpose after an odd number of transpositions.
+/// Returns the checksum of the kernel banks_transpose after an odd number of transpositions.
 cl_ulong expected_witness(const Tile& tile) {
   const auto side = static_cast<std::uint32_t>(tile.side);
   std::uint32_t sum = 0;
@@ -99,7 +99,7 @@ Transposition::Transposition(std::shared_ptr<Buffers> buffers, const Point& poin
   set_arguments(kernel_, 0, buffers_->filled_offsets(offsets_of(tile_)),
                 static_cast<cl_uint>(tile_.side));
   set_arguments(kernel_, 4, never, buffers_->all_results());
-  // This launch is not timed: some drivers compile only now.
+  // This launch is not timed, since some drivers compile at the first launch.
   static_cast<void>(run(1));
 }
 
@@ -112,8 +112,8 @@ Measurement Transposition::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Prepares a transposition. Throws DeviceError, cl::Error, and Unsupported if the driver refuses
-/// the work-group.
+/// Prepares a transposition. Throws DeviceError and cl::Error. Throws Unsupported if the driver
+/// refuses the work-group.
 Work prepare_transposition(const std::shared_ptr<Buffers>& buffers, const Point& point) {
   auto prepared = std::make_shared<Transposition>(buffers, point);
   constexpr std::uint64_t usual = 32;
@@ -127,7 +127,7 @@ Work prepare_transposition(const std::shared_ptr<Buffers>& buffers, const Point&
   return work;
 }
 
-/// Sizes of the launches of a point.
+/// Numbers of work-items, lanes, chains and accesses of a point's launches.
 struct Launch {
   const AccessKind& kind;
   Shape shape;
@@ -147,26 +147,28 @@ struct Launch {
         footprint(static_cast<std::uint32_t>(
             footprint_of(shape.pattern, shape.word_bytes, shape.lanes))) {}
 
-  /// Returns the accesses of one iteration, each by a whole sub-group. Chains of several sub-groups
-  /// count once, since they wait at the same time.
+  /// Returns the number of accesses in one iteration; an access is that of a whole sub-group.
+  /// Chains of several sub-groups count once, since they wait at the same time.
   [[nodiscard]] std::uint64_t accesses_per_iteration() const {
     return kind.is_chain ? steps : chains * (items / lanes);
   }
 };
 
-/// Returns the offset after some accesses, as MOVED in cl/banks.cl.
+/// Returns the offset after a number of accesses, as MOVED in cl/banks.cl does.
 std::uint32_t moved(std::uint32_t offset, std::uint32_t accesses) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
   return (offset & ~within) | ((offset + accesses * all_banks_bytes) & within);
 }
 
-/// Returns the offset of a store after earlier ones, as by `flip` in cl/banks.cl.
+/// Returns the offset of the store that follows `stores` earlier stores, as `flip` in cl/banks.cl
+/// does.
 std::uint32_t flipped(std::uint32_t offset, std::uint64_t stores) {
   constexpr std::array<std::uint32_t, 4> hops{0, 1, 3, 2};
   return offset ^ hops[stores % hops.size()] * all_banks_bytes;
 }
 
-/// Returns one row of offsets per chain: the pattern, moved so that all chains start differently.
+/// Returns one row of offsets per chain. Each row is the pattern, moved so that all chains start
+/// at different offsets.
 std::vector<cl_uint> offset_table(const Launch& launch) {
   const Shape& shape = launch.shape;
   const std::vector<std::uint32_t> pattern =
@@ -184,8 +186,9 @@ std::string options_for(const DeviceInfo& device, const Launch& launch) {
   return launch.items <= usual_group ? options : options + large_group(launch.items);
 }
 
-/// Returns the untimed accesses, which make the total odd. Chains repeat after 8 accesses, and a
-/// kernel that does nothing must not have the right checksum.
+/// Returns the number of untimed accesses, which makes the total number odd. Chains return to
+/// their start after 8 accesses, and a kernel that does nothing would then have the right
+/// checksum.
 std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 0; }
 
 class Accesses {
@@ -226,8 +229,9 @@ Accesses::Accesses(std::shared_ptr<Buffers> buffers, const Point& point)
   launch_first();
 }
 
-/// Launches once, with as many work-items as the driver allows. A kernel that was built for a large
-/// group is launched even if the driver reports a smaller maximum: NVIDIA's driver reports 256.
+/// Launches once, with as many work-items as the driver allows. A kernel that was built for a
+/// large group is launched even if the driver reports a smaller maximum: NVIDIA's driver reports
+/// 256 work-items for kernels that it runs with more.
 void Accesses::launch_first() {
   set_all_arguments();
   const std::string plain_options = build_options(launch_.kind, launch_.shape);
@@ -245,8 +249,8 @@ void Accesses::launch_first() {
   launch_over(session_, kernel_, {launch_.items, launch_.items});
 }
 
-/// Reduces the work-group to the driver's maximum. The conflict model needs the planned number, so
-/// that a smaller one is refused.
+/// Reduces the work-group to the driver's maximum. The conflict model needs exactly the planned
+/// number of work-items: for this model a smaller maximum is refused.
 void Accesses::fit_group() {
   const std::uint64_t max = buffers_->max_items(kernel_);
   if (launch_.items <= max) return;
@@ -261,7 +265,8 @@ void Accesses::set_all_arguments() {
   set_launch(1, 1);
 }
 
-/// Returns the checksum of banks_access: the final offset of every chain, or the last stored one.
+/// Returns the checksum of banks_access: the sum over all work-items of their final offsets. For
+/// stores the final offset is the last stored one.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
   cl_uint sum = 0;
   for (std::uint64_t item = 0; item < launch_.items; ++item) {
@@ -292,8 +297,9 @@ Measurement Accesses::run_long(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Measures many launches with a result each. The ticks of the sample are the sum of theirs, less
-/// the overhead of all clock pairs except one, which the engine subtracts.
+/// Measures up to 100 launches with one result each. The ticks of the sample are the sum of the
+/// results, less the overhead of all pairs of clock reads except one. The engine subtracts the
+/// overhead of one pair.
 Measurement Accesses::run_single(std::uint64_t launches) {
   set_launch(rounds_of_model, 1);
   const std::uint64_t count = std::min(launches, launches_of_model);
@@ -327,9 +333,9 @@ Measurement Accesses::run_single(std::uint64_t launches) {
   return measurement;
 }
 
-/// Returns the iterations of a launch, with similar numbers of accesses for chains and independent
-/// accesses. A CPU core starts a launch at a lower clock and with cold caches, so that it needs
-/// more: launches below a microsecond took 1.5 times as long in every other run of one machine.
+/// Returns the number of iterations of a launch. Chains and independent accesses have similar
+/// numbers of accesses. A CPU core needs more iterations: it starts a launch at a lower clock and
+/// with cold caches. On one CPU, launches below 1 us took 1.5 times as long in every other run.
 std::uint64_t iterations_of(const DeviceInfo& device, const AccessKind& kind) {
   if (runs_items_in_turn(device)) return kind.is_chain ? 512 : 4096;
   return kind.is_chain ? 64 : 32;
@@ -339,7 +345,7 @@ Work prepare(const std::shared_ptr<Buffers>& buffers, const Point& point) {
   auto accesses = std::make_shared<Accesses>(buffers, point);
   const Launch& launch = accesses->launch();
   Work work;
-  // The driver may run fewer sub-groups than planned.
+  // The driver may have run fewer sub-groups than planned, so the actual number becomes a fact.
   work.facts.set("sub_groups", static_cast<std::int64_t>(launch.items / launch.lanes));
   work.accesses_per_iteration = launch.accesses_per_iteration();
   if (launch.kind.is_single) {

@@ -18,7 +18,8 @@ constexpr std::array candidate_banks{8, 16, 32, 64, 128};
 constexpr std::array candidate_widths{4, 8};
 constexpr std::array candidate_lanes{8, 16, 32, 64};
 
-/// Buffers for counting rows, reused between groups of lanes: a run counts a hundred thousand.
+/// Buffers for counting rows. They are reused, since a run counts the rows of a hundred thousand
+/// groups of lanes.
 struct RowCounts {
   std::vector<std::uint32_t> rows{};
   std::vector<int> by_bank{};
@@ -44,7 +45,7 @@ int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word, co
   return most;
 }
 
-/// Returns the constant with the least squares of relative errors.
+/// Returns the constant that minimizes the sum of squares of relative errors.
 double relative_mean(std::span<const double> times) {
   double weights = 0.0;
   double sum = 0.0;
@@ -66,7 +67,8 @@ double relative_squares(std::span<const double> wavefronts, std::span<const doub
 }
 
 double bic_of(double relative_squares, std::size_t points, std::size_t parameters) {
-  // The clock and the host's noise leave at least this mean square.
+  // Minimum mean square of relative errors. The resolution of the clock and the noise of the host
+  // prevent smaller errors.
   constexpr double min_mean_square = 1e-6;
   const auto n = static_cast<double>(points);
   return n * std::log(std::max(relative_squares / n, min_mean_square)) +
@@ -94,16 +96,16 @@ Fit fit_model(std::span<const Curve> curves, std::span<const std::vector<double>
   return fit;
 }
 
-/// Wavefronts of one pattern for every candidate.
+/// Numbers of wavefronts of one pattern, one for each candidate.
 struct PatternCounts {
   int word_bytes{4};
   int lanes{32};
   Pattern pattern{};
-  std::vector<double> wavefronts{};  ///< indexed by model
+  std::vector<double> wavefronts{};  ///< index: model
 };
 
-/// Returns the wavefronts of a pattern. They are counted once, since the curves share most
-/// patterns.
+/// Returns the numbers of wavefronts of a pattern. Each pattern is counted only once, since the
+/// curves share most patterns.
 const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
                                std::span<const Model> models, std::vector<PatternCounts>& known) {
   const auto same = std::find_if(known.begin(), known.end(), [&](const PatternCounts& each) {
@@ -143,11 +145,12 @@ Candidates tabulate_candidates(std::span<const Curve> curves) {
   for (const Curve& curve : curves) max_lanes = std::max(max_lanes, curve.lanes);
   Candidates candidates;
   for (const int lanes : candidate_lanes) {
-    // More lanes together than the device has would be an equal candidate.
+    // Candidates with larger groups than the sub-group of the device would equal another
+    // candidate.
     if (lanes > max_lanes && lanes != candidate_lanes.front()) continue;
     for (const int banks : candidate_banks) {
       for (const int width : candidate_widths) {
-        // The banks must deliver a word of 4 bytes to each lane.
+        // In every candidate the banks can deliver a word of 4 bytes to each lane of a group.
         if (lanes * 4 <= banks * width) candidates.models.push_back({banks, width, lanes});
       }
     }
@@ -173,7 +176,8 @@ ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const d
   const auto [min, max] = std::ranges::minmax(wavefronts);
   if (min < max) {
     const Line fitted = fit_relative_line(wavefronts, times);
-    // Curves have enough points for the normal distribution.
+    // The interval uses the normal distribution instead of Student's t, since curves have enough
+    // points.
     const double to_normal =
         times.size() > 2 ? student_t(normal_degrees) / student_t(times.size() - 2) : 1.0;
     const double half = to_normal * (fitted.slope_interval.high - fitted.slope);
@@ -204,7 +208,8 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < candidates.models.size(); ++i) {
     fits.push_back(fit_model(curves, candidates.wavefronts[i]));
-    // Each curve has two parameters, and the candidate three: banks, width and lanes together.
+    // Each curve has two parameters (base and cost). The candidate has three: banks, width and
+    // lanes together.
     const double bic = bic_of(fits[i].relative_squares, points, 2 * curves.size() + 3);
     verdict.ranking.push_back({candidates.models[i], bic});
     order.push_back(i);
@@ -218,8 +223,8 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   verdict.lines = best.lines;
   verdict.largest_share = best.largest_share;
   constexpr double min_share = 0.02;
-  // The best of some tens of candidates fits noise a little, so that the threshold is higher than
-  // for a single hypothesis.
+  // The best of several tens of candidates fits noise to some extent. The threshold is therefore
+  // higher than for a single hypothesis.
   constexpr double decisive_bic = 20.0;
   constexpr double min_r_squared = 0.9;
   const bool has_negative = std::any_of(best.lines.begin(), best.lines.end(),

@@ -22,7 +22,8 @@ int stride_ways(int stride, int word, const Model& model) {
   return wavefronts_of(offsets_of({PatternKind::stride, stride}, word, lanes_32), word, model);
 }
 
-/// The curves that the probe has the banks from: chains and independent loads of 4 and 8 bytes.
+/// Returns the curves from which the probe infers the banks, without times: chains and independent
+/// loads of 4 and 8 bytes.
 std::vector<Curve> empty_curves(int lanes) {
   std::vector<Curve> curves;
   for (int i = 0; i < 4; ++i) {
@@ -31,7 +32,8 @@ std::vector<Curve> empty_curves(int lanes) {
   return curves;
 }
 
-/// Candidates depend on the lanes alone, and take longer to tabulate than to compare.
+/// Returns the candidates for a number of lanes. They are kept, since they depend only on the
+/// lanes, and to tabulate them takes longer than to compare them.
 const Candidates& candidates_for(int lanes) {
   static std::map<int, Candidates> made;
   auto found = made.find(lanes);
@@ -47,7 +49,8 @@ std::size_t place_of(const Candidates& candidates, const Model& model) {
   return static_cast<std::size_t>(found - candidates.models.begin());
 }
 
-/// A base and a cost for chains (curves 0 and 1) and others for independent loads.
+/// Base and cost per way. Index 0 is for chains (curves 0 and 1), index 1 for independent loads
+/// (curves 2 and 3).
 struct Costs {
   std::array<double, 2> base{23.0, 0.2};
   std::array<double, 2> way{2.0, 1.0};
@@ -67,7 +70,8 @@ std::vector<Curve> generated(const Model& model, int lanes, const Costs& costs, 
   return curves;
 }
 
-/// Within 5 %, or where noise hides that, within twice the interval that is told.
+/// Returns true if the cost is right to 5 %, or to twice the half-width of its interval if noise
+/// makes that larger.
 bool is_near(const ConflictLine& line, double cost) {
   const double half = line.cost_interval.high - line.cost;
   return std::fabs(line.cost - cost) <= std::max(0.05 * cost, 2.0 * half);
@@ -80,14 +84,15 @@ TEST_CASE("strides of 32 banks of 4 bytes cost as many ways as their common divi
   for (int stride = 1; stride <= 65; ++stride) {
     CHECK(stride_ways(stride, 4, model) == std::gcd(stride, 32));
   }
-  // Half of the lanes go together where words are twice as long: 2 wavefronts at least.
+  // With words of 8 bytes only half of the lanes are served together, so that at least 2
+  // wavefronts are needed.
   CHECK(stride_ways(1, 8, model) == 2);
   CHECK(stride_ways(2, 8, model) == 4);
   CHECK(stride_ways(16, 8, model) == 32);
   CHECK(stride_ways(33, 8, model) == 2);
   CHECK(stride_ways(1, 16, model) == 4);
   CHECK(stride_ways(8, 16, model) == 32);
-  // The pattern of pairs reads 16 words.
+  // The pattern `pairs` accesses 16 different words.
   CHECK(wavefronts_of(offsets_of({PatternKind::pairs, 2}, 4, 32), 4, model) == 1);
 }
 
@@ -97,18 +102,19 @@ TEST_CASE("one address of all lanes is no conflict, whatever word and bank") {
       CAPTURE(model.width_bytes);
       CAPTURE(word);
       const int together = std::min(model.lanes_together, model.banks * model.width_bytes / word);
-      // Each group of lanes that go together is served at once.
+      // All lanes access one word, so that each group of lanes takes one wavefront.
       CHECK(stride_ways(0, word, model) == lanes_32 / together);
     }
   }
-  // Lanes that want one of two addresses of a bank take two ways, and not 32.
+  // Lanes that access two rows of one bank take two wavefronts, not 32.
   std::vector<std::uint32_t> two(lanes_32, 0);
   for (std::size_t lane = 1; lane < two.size(); lane += 2) two[lane] = 128;
   CHECK(wavefronts_of(two, 4, {32, 4, 32}) == 2);
 }
 
 TEST_CASE("published counts of a wave of 64 lanes on 32 banks of 4 bytes") {
-  // MI300X: phases * gcd(stride, banks * 4 / word), phases = lanes * word / (banks * 4).
+  // Published rule for MI300X: phases * gcd(stride, banks * 4 / word), with phases = lanes * word
+  // / (banks * 4).
   for (const int word : {4, 8, 16}) {
     for (int stride = 1; stride <= 64; ++stride) {
       const int phases = 64 * word / 128;
@@ -137,7 +143,7 @@ TEST_CASE("congestion is exactly k, for every k, word and memory") {
                               static_cast<std::uint32_t>(model.banks * model.width_bytes),
                               model.banks};
         CAPTURE(k);
-        // In one group: there the sum over the groups is k itself.
+        // With only one group of lanes, the sum over the groups is k itself.
         CHECK(wavefronts_of(offsets_of(pattern, word, together), word, model) == k);
       }
     }
@@ -173,7 +179,7 @@ TEST_CASE("banks, width and cost are found again in 99 of 100 generated memories
     for (const int lanes : {16, 32, 64}) {
       for (const int banks : {16, 32, 64}) {
         for (const int width : {4, 8}) {
-          // No more lanes together than there are, and than the banks deliver.
+          // `lanes_together` is limited by the number of lanes and by what the banks deliver.
           const std::array<int, 3> choices{16, 32, 64};
           const int together = choices.at(static_cast<std::size_t>(noise.uniform(0.0, 1.0) * 3));
           const Model model{banks, width, std::min({together, lanes, banks * width / 4})};
@@ -262,7 +268,8 @@ TEST_CASE("the model is found again from points that obey it, and says how far o
   CHECK(model.c2_interval.high > 337.7);
   CHECK(model.c2_interval.high - model.c2_interval.low < 10.0);
   CHECK(model.r_squared > 0.9999);
-  // The source's own measured point among its line: 390.26 cycles, 4.578 % of what was measured.
+  // Measured point of the model's source near its line: the deviation is 390.26 cycles, or 4.578 %
+  // of the measured time.
   const std::vector<CongestionPoint> three{{0.0, 337.7}, {8192.0, 8524.46}, {16384.0, 17491.748}};
   const CongestionModel off = fit_congestion(three);
   CHECK(off.largest_deviation == doctest::Approx(260.17).epsilon(0.001));

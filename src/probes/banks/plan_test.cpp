@@ -101,7 +101,7 @@ TEST_CASE("what is asked of the device and cannot be is one line with the valid 
   const GivenOptions wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
   CHECK(said(gpu(), wide).find("--strides: a distance of 100 words of 16 bytes needs") == 0);
   CHECK(said(gpu(), wide).find("choose 0 to 82") != std::string::npos);
-  // The plan says that there is no local memory.
+  // `check` does not report missing local memory, since the plan does.
   CHECK(said(bare(), {{"strides", Ints{64}}}).empty());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("words, sub-groups, instructions and series are those that were asked 
     CHECK(point.parameters.integer("sub_groups") == 4);
     CHECK(point.parameters.integer("instructions") == 8);
   }
-  // The model alone needs the banks as well.
+  // The conflict model alone also needs load-throughput, which shows the banks.
   CHECK(series_of(banks_probe().plan(gpu(), asking({}, {"store-model"})).points) ==
         std::set<std::string>{"load-throughput"});
   CHECK(banks_probe().plan(gpu(), asking({}, {"global"})).points.empty());

@@ -36,7 +36,7 @@ inline Request asking(const GivenOptions& options, const std::vector<std::string
 
 inline Shape shape_at(const Point& point) { return shape_of<Shape>(point); }
 
-/// How often such a memory is asked for the pattern of a point.
+/// Returns the number of wavefronts that the pattern of a point takes with these banks.
 inline int wavefronts_at(const Point& point, const Model& model) {
   const Shape shape = shape_at(point);
   return wavefronts_of(offsets_of(shape.pattern, shape.word_bytes, shape.lanes), shape.word_bytes,
@@ -66,7 +66,7 @@ inline DeviceInfo wave64() {
 
 inline DeviceInfo phone() {
   DeviceInfo device = gpu();
-  device.sub_group_size = 1;  // not told
+  device.sub_group_size = 1;  // not reported
   device.max_work_group_size = 128;
   device.local_memory = kibibytes(16);
   device.timer = Timer::event;
@@ -85,7 +85,7 @@ inline DeviceInfo cpu() {
   return device;
 }
 
-/// What is planned beside the transpositions, which transpose_test.cpp is about.
+/// Returns the planned points without transpositions. transpose_test.cpp tests the transpositions.
 inline std::vector<Point> accesses_for(const DeviceInfo& device, const Request& request = {}) {
   std::vector<Point> points = banks_probe().plan(device, request).points;
   std::erase_if(points, is_transposition);
@@ -98,8 +98,9 @@ inline std::set<std::string> series_of(std::span<const Point> points) {
   return series;
 }
 
-/// Samples as a device with such banks would give: chains 23 + 2 a way, others 1 a way, and the
-/// model E = w * l * k + 300. `costs_nothing`: no banks at all.
+/// Adds samples of a device with the banks of `model`. Chains take 23 cycles and 2 per way, other
+/// accesses 0.1 cycles and 1 per way, and the conflict model is E = w * l * k + 300. With
+/// `costs_nothing` every access takes one wavefront.
 inline void take_samples(std::vector<Point>& points, const Model& model,
                          bool costs_nothing = false) {
   for (Point& point : points) {
@@ -131,7 +132,7 @@ inline double value_of(const Findings& found, std::string_view name, std::string
   return finding->value.value_or(-1.0);
 }
 
-/// A whole run on such a device.
+/// Returns the points of a whole run on a device with the banks of `model`.
 inline std::vector<Point> measured(const DeviceInfo& device, const Request& request,
                                    const Model& model) {
   std::vector<Point> points = accesses_for(device, request);

@@ -16,7 +16,8 @@ Verdict verdict_of(const std::vector<Curve>& curves) {
   return judge(curves, tabulate_candidates(curves));
 }
 
-/// Strides 1, 2, 4, 8 and 16 of 32 lanes on 32 banks of 4 bytes: as many ways.
+/// Returns the verdict for strides of 1, 2, 4, 8 and 16 words. On 32 banks of 4 bytes with 32
+/// lanes, each takes as many ways as its number.
 Verdict verdict_of(const std::vector<double>& times) {
   Curve curve;
   for (const int stride : {1, 2, 4, 8, 16}) {
@@ -28,7 +29,8 @@ Verdict verdict_of(const std::vector<double>& times) {
 
 double lead_of(const Verdict& verdict) { return verdict.bic_of_none - verdict.ranking.front().bic; }
 
-/// All patterns of a survey, at base + cost * ways with `noise_share` of noise.
+/// Returns a curve of all patterns of a survey. Times are base + cost * ways, with relative noise
+/// of `noise_share`.
 Curve survey(double base, double cost, double noise_share) {
   Random noise(5);
   Curve curve;
@@ -41,7 +43,8 @@ Curve survey(double base, double cost, double noise_share) {
 }
 
 TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks") {
-  // 18 + 2 a way, by half a cycle and by a whole one too much and too little in turn.
+  // Times of 18 + 2 per way, alternately too high and too low by half a cycle. In the second call
+  // the error is one cycle.
   const Verdict sure = verdict_of(std::vector{20.5, 21.5, 25.5, 34.5, 49.5});
   CHECK(lead_of(sure) > 20.0);
   CHECK(lead_of(sure) < 22.0);
@@ -71,7 +74,8 @@ TEST_CASE("conflicts that would make one of the curves faster are none") {
 }
 
 TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
-  // 31 ways more than one, each of a thousandth and of half of that.
+  // The most congested pattern has 31 additional ways. Each way adds 0.1 % of an access, or 0.05 %
+  // in the second curve.
   CHECK(verdict_of(std::vector{survey(1000.0, 1.0, 0.0)}).is_visible);
   const Verdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
   CHECK_FALSE(verdict.is_visible);
@@ -79,20 +83,22 @@ TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
 }
 
 TEST_CASE("patterns put each lane where they say") {
-  // Two blocks of 4 lanes, and 2 lanes on one of 32 banks of 4 bytes with the others beside them.
+  // First, two blocks of rows for 4 lanes. Second, a congestion of 2 lanes in one of 32 banks of 4
+  // bytes; the other two lanes access the next banks.
   CHECK(offsets_of({PatternKind::blocks, 2, 128}, 4, 4) ==
         std::vector<std::uint32_t>{0, 0, 128, 128});
   CHECK(offsets_of({PatternKind::congestion, 2, 128, 32}, 4, 4) ==
         std::vector<std::uint32_t>{0, 128, 4, 8});
-  // Of more lanes than banks the last begin again beside the congested bank, and not on it.
+  // With more lanes than banks, lanes start again at the bank after the congested bank, not at the
+  // congested bank itself.
   const auto many = offsets_of({PatternKind::congestion, 1, 128, 32}, 4, 64);
   CHECK(many.at(31) == 124);
   CHECK(many.at(32) == 4);
 }
 
 TEST_CASE("the line of a curve counts relative deviations, and its interval is one of 95 %") {
-  // Least squares of 1 on the columns 1 / t and w / t, solved by Cramer's rule in fractions; the
-  // interval is 1.96 standard errors, of 3 degrees of freedom, to each side.
+  // Least squares of 1 on the columns 1 / t and w / t, solved by Cramer's rule in exact fractions.
+  // The interval extends 1.96 standard errors, with 3 degrees of freedom, to each side.
   const ConflictLine line = fit_conflicts(std::vector{1.0, 2.0, 4.0, 8.0, 16.0},
                                           std::vector{21.0, 21.0, 25.0, 35.0, 49.0});
   CHECK(line.cost == doctest::Approx(1.955537488).epsilon(1e-6));

@@ -18,10 +18,10 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// All iterations of a transposition take equally long, so that few show the time.
+// All iterations of a transposition take equally long, so a few iterations suffice.
 constexpr std::uint64_t max_turns = 8;
 
-/// Adds tables of the offsets at which each sub-group writes its row `j` and reads its column `j`.
+/// Adds the tables of offsets at which each sub-group writes its row `j` and reads its column `j`.
 void add_tables(const Tile& tile, int j, Trace& trace) {
   const std::vector<std::uint32_t> offsets = offsets_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
@@ -48,7 +48,8 @@ Lanes lanes_by(const Tile& tile, std::uint32_t table) {
   return lanes;
 }
 
-/// Makes `count` transpositions between two clock reads; the second read waits for the last values.
+/// Returns a program of `count` transpositions between two clock reads. The second clock read
+/// waits for the last values.
 Program transpositions(const Tile& tile, std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   const auto body = static_cast<std::uint32_t>(program.size());
@@ -69,15 +70,16 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-// Enough iterations to make start and end of a chain, or of a saturated local memory, negligible.
+// Numbers of iterations. They make the start and the end of a chain, or of a saturated local
+// memory, negligible.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // Number of accesses after which an offset repeats.
 constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
-// The chains use the registers below this one.
+// Register of the last load. The chains use lower registers.
 constexpr Register last_load = 62;
 
-/// Returns the offsets of the lanes, one row per access of a chain.
+/// Returns the offsets of the lanes of a chain, one row per access.
 std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t chain) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
   const auto pattern = offsets_of(shape.pattern, shape.word_bytes, shape.lanes);
@@ -91,7 +93,8 @@ std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t ch
   return table;
 }
 
-/// Makes `count` accesses of each chain between two clock reads; the second read waits for all.
+/// Returns a program with `count` accesses of each chain between two clock reads. The second clock
+/// read waits for all accesses.
 Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t chains,
                     std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
@@ -109,7 +112,8 @@ Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t ch
   if (count > 1) program.push_back(simulator::repeat(body, count));
   Instruction end = simulator::read_clock(1);
   if (kind.is_store) {
-    // Local memory serves accesses in order, so that a load waits for all stores.
+    // Local memory serves accesses in order, so that a load after the stores waits for all of
+    // them.
     Lanes one;
     one.active = 1;
     program.push_back(simulator::local_load(last_load, one));

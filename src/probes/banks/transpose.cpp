@@ -25,14 +25,14 @@ std::uint32_t position_in_row(const Tile& tile, std::uint32_t row, std::uint32_t
     case Layout::diagonal:
       return (column + row) % side;
     case Layout::shifted:
-      // All runs have equal shifts: the hash gives one sample of random shifts.
+      // The shifts are the same in all runs: the hash gives one sample of random shifts.
       return (column + mixed(row + 1)) % side;
   }
   return column;
 }
 
-/// Returns a number of sub-groups that divides the rows of a tile. Four rows per sub-group let
-/// loads overlap in a work-group of the usual size.
+/// Returns a number of sub-groups that divides the number of rows of a tile. With four rows per
+/// sub-group, loads overlap and the work-group has a usual size.
 int sub_groups_for(int side, std::int64_t max_sub_groups) {
   constexpr std::int64_t usual_rows = 4;
   const auto max = std::max<std::int64_t>(max_sub_groups, 1);
@@ -71,7 +71,7 @@ std::string amount(const DeviceInfo& device, double time) {
   return in_cycles(device) ? format_number(time) + " cycles" : format_seconds(time);
 }
 
-/// Minimum gain for advice, above noise.
+/// Minimum ratio of times for which a layout is recommended. It is larger than noise.
 constexpr double min_gain = 1.1;
 
 std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime> times) {
@@ -152,7 +152,8 @@ std::uint64_t lead_of_transpositions(std::uint64_t iterations) {
   return iterations % 2 == 0 ? 1 : 2;
 }
 
-// The launch also has up to two untimed transpositions, in a loop of two rounds.
+// Each launch also has up to two untimed transpositions, in a loop of two rounds, which count
+// towards max_iterations.
 std::uint64_t max_transpositions() { return max_iterations - 4; }
 
 std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points) {

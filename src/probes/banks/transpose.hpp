@@ -18,8 +18,9 @@ namespace clprobe::banks {
 
 inline constexpr std::string_view transpose_series = "transpose";
 
-/// Layout of a tile. Source of `shifted`: K. Nakano, S. Matsumae, Y. Ito, The random address shift
-/// to reduce the memory access congestion on the discrete memory machine, 2013.
+/// Layout of a tile in local memory. Source of `shifted`: K. Nakano, S. Matsumae, Y. Ito, The
+/// random address shift to reduce the memory access congestion on the discrete memory machine,
+/// 2013.
 enum class Layout {
   rows,      ///< row by row
   padded,    ///< row by row, with an unused word after each row
@@ -32,11 +33,11 @@ inline constexpr Word<Layout> layout_words[]{{Layout::rows, "rows"},
                                              {Layout::diagonal, "diagonal"},
                                              {Layout::shifted, "shifted"}};
 
-/// A point of the series `transpose`.
+/// Shape of a point of the series `transpose`.
 struct Tile {
   Layout layout{Layout::rows};
   int word_bytes{4};
-  int side{32};  ///< number of rows and of words per row
+  int side{32};  ///< number of rows, and number of words per row
   int sub_groups{8};
 
   [[nodiscard]] int rows_per_sub_group() const { return side / sub_groups; }
@@ -51,24 +52,24 @@ struct Tile {
   }
 };
 
-/// Maximum rows per sub-group: each row needs at least three registers.
+/// Maximum number of rows per sub-group. Each row needs at least three registers.
 inline constexpr int max_rows_per_sub_group = 16;
 
 bool is_transposition(const Point& point);
 
-/// Returns the byte offsets of all words, row by row.
+/// Returns the byte offsets of all words of the tile, row by row.
 std::vector<std::uint32_t> offsets_of(const Tile& tile);
-/// Returns the local memory that any layout of the tile needs.
+/// Returns the size of local memory that suffices for every layout of the tile, in bytes.
 std::uint64_t bytes_of(const Tile& tile);
 
-/// Adds a point for each layout of a tile as wide as a sub-group, or the reason why the tile does
-/// not fit `local_bytes` of local memory or the work-group.
+/// Adds a point for each layout of a tile. The tile is as wide as a sub-group. If the tile does
+/// not fit the work-group or `local_bytes` of local memory, adds the reason instead.
 void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes,
                         std::uint64_t local_bytes, Plan& plan);
 
 std::string transpose_options(const Tile& tile);
 
-/// Returns the number of untimed transpositions: at least one, so that the total is odd.
+/// Returns the number of untimed transpositions: 1 or 2, so that the total number is odd.
 std::uint64_t lead_of_transpositions(std::uint64_t iterations);
 
 std::uint64_t max_transpositions();

@@ -32,11 +32,11 @@ Tile tile_of(Layout layout, int word_bytes = 4) {
   return {.layout = layout, .word_bytes = word_bytes, .side = 32, .sub_groups = 8};
 }
 
-/// What the probe finds on a simulated machine.
+/// Returns the result of the probe on a simulated machine.
 ProbeResult simulated(const simulator::Machine& machine, const Request& request) {
   const std::unique_ptr<Backend> backend = simulated_backend(machine, request.seed);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // a slow host must not change the result
   budget.min_visits = 1;
   budget.max_visits = 1;
   return measure(*find_probe("banks"), *backend, request, budget, {});
@@ -44,7 +44,8 @@ ProbeResult simulated(const simulator::Machine& machine, const Request& request)
 
 constexpr std::array all_layouts{Layout::rows, Layout::padded, Layout::diagonal, Layout::shifted};
 
-/// The most ways that a row, or a column, of the tile takes.
+/// Returns the maximum number of ways over all rows of the tile, or over all columns if
+/// `is_column`.
 int max_ways(const Tile& tile, const Model& model, bool is_column) {
   const std::vector<std::uint32_t> places = offsets_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
@@ -68,7 +69,7 @@ Plan planned(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64
   return plan;
 }
 
-/// Points of all layouts with such times per access.
+/// Returns the points of all layouts with these times per access in cycles.
 std::vector<Point> timed(const DeviceInfo& device, std::array<std::uint64_t, 4> cycles) {
   std::vector<Point> points = planned(32, device.max_work_group_size, 4, local_bytes).points;
   REQUIRE(points.size() == cycles.size());
@@ -183,7 +184,8 @@ TEST_CASE("simulated: columns of plain rows take 32 ways, and those of padded on
     };
     const double rows = time_of("transpose rows");
     const double padded = time_of("transpose padded");
-    // The barriers and the latency are the same: 31 ways more in every other access.
+    // Barriers and latency are equal in both layouts. In `rows` every second access has 31
+    // additional ways.
     CHECK(rows - padded == doctest::Approx(31.0 / 2.0).epsilon(0.02));
     CHECK(time_of("transpose diagonal") == doctest::Approx(padded));
     CHECK(time_of("transpose shifted") < rows / 4.0);
