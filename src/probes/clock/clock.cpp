@@ -22,10 +22,10 @@
 namespace clprobe::clock {
 namespace {
 
-// Rounds of a launch on a CPU, each of which reads the clock.
+// Number of rounds of a launch on a CPU. Each round reads the clock.
 constexpr std::uint32_t cpu_rounds = 8;
-// 16,384 cycles make the two clock reads negligible, and are short enough for few chains to be
-// interrupted.
+// Iterations of a chain on a CPU: 16,384 cycles. The two clock reads are negligible in a chain of
+// this length, and few chains are interrupted.
 constexpr std::uint32_t cpu_links = 128;
 
 std::uint32_t word_at(std::uint32_t w) { return (0x7f4a7c15U * w + 0x42ef9505U) * w; }
@@ -58,7 +58,8 @@ std::uint32_t stream(const Burn& burn, std::uint32_t item, std::uint32_t round) 
   return sum;
 }
 
-/// Returns the steps of all work-items of a kind of work.
+/// Returns the number of steps that all work-items make in one kind of work, arithmetic or
+/// streaming.
 std::uint64_t steps_of(const Burn& burn, std::uint32_t turns, bool is_odd_half) {
   const std::uint64_t groups = burn.items / burn.group;
   const bool is_both = burn.numbers != 0 && burn.loads != 0;
@@ -103,7 +104,8 @@ Burn launch_shape(const DeviceInfo& device, Bytes size) {
   burn.group = is_cpu ? 1 : std::min(largest_group, max_group_of(device));
   burn.items = units_of(device) * groups_of_unit * burn.group;
   burn.vectors = static_cast<std::uint32_t>(size.count / 16);
-  // A thread of a CPU has a region of its own; the work-items of a group read neighbours.
+  // Each thread of a CPU has its own region. On a GPU, consecutive work-items read consecutive
+  // vectors.
   const auto items = static_cast<std::uint32_t>(burn.items);
   burn.apart = is_cpu ? std::max(1U, burn.vectors / items) : 1;
   burn.step = is_cpu ? 1 : std::max(1U, items % burn.vectors);
@@ -147,7 +149,7 @@ std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint3
 
 namespace {
 
-/// The clock at a moment of a load, and other facts.
+/// Clock at a moment of a load, and other observations of this moment.
 struct Moment {
   double end_s{0.0};
   double hertz{0.0};
@@ -155,7 +157,7 @@ struct Moment {
   std::optional<double> watts{};
 };
 
-// Minimum number of moments for settling time, throttling and spread.
+// Minimum number of moments for the findings settling time, throttling and spread.
 constexpr std::size_t fewest_of_course = 6;
 
 constexpr std::string_view last_third = "median of the last third";
@@ -181,7 +183,7 @@ std::vector<Moment> moments_of(std::string_view series, const DeviceInfo& device
   return moments;
 }
 
-/// Returns the positive values of the moments.
+/// Returns the values of the moments that are positive.
 std::vector<double> each_of(std::span<const Moment> moments,
                             const std::function<double(const Moment&)>& value) {
   std::vector<double> values;
@@ -198,8 +200,8 @@ std::span<const Moment> last_of(std::span<const Moment> moments) {
   return moments.last(std::max<std::size_t>(1, moments.size() / 3));
 }
 
-/// Returns the end of the last moment at which the clock was off twice in a row: a single moment
-/// may be disturbed.
+/// Returns the end of the last moment at which the clock differed from `sustained` in two
+/// consecutive moments. A single moment may be disturbed.
 double settled_after(std::span<const Moment> moments, double sustained, double near) {
   const auto is_off = [&](const Moment& each) {
     return std::fabs(each.hertz - sustained) > near * sustained;
@@ -212,8 +214,8 @@ double settled_after(std::span<const Moment> moments, double sustained, double n
   return settled;
 }
 
-/// Returns the share of moments below a part of a clock that have such a neighbour: disturbances
-/// last for a moment, throttling lasts longer.
+/// Returns the share of moments whose clock is below `part` of `clock`, without single moments:
+/// disturbances last for one moment, throttling lasts longer.
 double share_below(std::span<const Moment> moments, double clock, double part) {
   const auto is_low = [&](std::size_t i) { return moments[i].hertz < part * clock; };
   std::size_t low = 0;
@@ -225,8 +227,9 @@ double share_below(std::span<const Moment> moments, double clock, double part) {
   return static_cast<double>(low) / static_cast<double>(moments.size());
 }
 
-/// Returns the best clock that was sustained for a second, or for a third of a shorter load. A
-/// shorter rise, as when neighbours on the host rest, does not count.
+/// Returns the highest clock that was sustained for a second, or for a third of a load shorter
+/// than three seconds. A shorter rise does not count: it occurs when other programs on the host
+/// pause.
 double best_kept(std::span<const Moment> moments) {
   constexpr double long_enough_s = 1.0;
   const std::size_t third = std::max<std::size_t>(1, moments.size() / 3);
@@ -241,7 +244,7 @@ double best_kept(std::span<const Moment> moments) {
   return best;
 }
 
-/// Returns the moments after the initial rise of the clock, which is no throttling.
+/// Returns the moments after the initial rise of the clock. The rise does not count as throttling.
 std::span<const Moment> risen(std::span<const Moment> moments, double best) {
   constexpr double nearly = 0.97;
   const auto first = std::find_if(moments.begin(), moments.end(),
@@ -253,8 +256,8 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
                 double sustained) {
   if (moments.size() < fewest_of_course) return;
   const std::vector<double> all = each_of(moments, clock_at);
-  // A clock that keeps wavering gives another time at half or twice the threshold, which are the
-  // interval.
+  // The interval is given by half and twice the threshold. If the clock keeps wavering, these
+  // thresholds give other times.
   found.findings.push_back(
       finding_of("settling_time", series.name, "seconds", "within 1 % from then on",
                  settled_after(moments, sustained, 0.01), settled_after(moments, sustained, 0.02),
@@ -276,7 +279,7 @@ void add_median(Findings& found, std::string_view name, const SeriesSpec& series
   if (values.empty()) return;
   Finding finding = finding_of(name, series.name, unit, last_third, median(values),
                                quantile(values, 0.25), quantile(values, 0.75));
-  // A few moments are too few for an interval.
+  // Fewer than four moments give no interval.
   constexpr std::size_t fewest = 4;
   if (values.size() < fewest) finding.low = finding.high = std::nullopt;
   found.findings.push_back(std::move(finding));
@@ -292,8 +295,8 @@ double bandwidth_at(const Moment& moment) {
          static_cast<double>(moment.observed.launched_ns) * ns_per_second;
 }
 
-/// Adds the throughput of the load, which separates a slow clock from slow memory. With both loads
-/// it is the part of each half of the units.
+/// Adds the throughput of the load. It distinguishes a slow clock from slow memory. With both
+/// loads, each half of the compute units runs one load and contributes its throughput.
 void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                     std::span<const Moment> moments) {
   const std::span<const Moment> last = last_of(moments);
@@ -310,8 +313,9 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   }
   if (series.load != Load::stream && !is_both) return;
   add_median(found, "bandwidth", series, "bytes_per_second", each_of(last, bandwidth_at));
-  // Two loads share a device differently in each run: in six runs of an H200 within three minutes,
-  // reads next to arithmetic fell from 2.31 to 2.16 TB/s.
+  // Two loads share a device differently in each run, so `compare` does not judge the throughput.
+  // In six runs of an H200 within three minutes, reads next to arithmetic fell from 2.31 to
+  // 2.16 TB/s.
   if (is_both && !found.findings.empty()) found.findings.back().role = Role::passing;
   const std::vector<double> first =
       each_of(moments.first(std::max<std::size_t>(1, moments.size() / 3)), bandwidth_at);
@@ -324,14 +328,14 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   found.findings.push_back(std::move(drift));
 }
 
-/// Returns true for a plausible reading. A meter that reports 0 W has not changed since its last
-/// reading.
+/// Returns true for a plausible reading. A meter that reports 0 W has not updated since the
+/// previous reading.
 bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.0; }
 
 void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
   constexpr std::string_view method = "mean of the last third";
-  // A moment that is shorter than the meter's updates has no power, or that of other moments as
-  // well. The mean of a few such moments would be wrong.
+  // A moment that is shorter than the interval of the meter's updates has no power, or has that of
+  // several moments. The mean of the few moments with power would be wrong.
   constexpr double few = 0.1;
   const auto none = std::count_if(moments.begin(), moments.end(), [](const Moment& each) {
     return each.watts && !has_power(each);
@@ -411,7 +415,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "power", .unit = "watts", .role = Role::remark},
 };
 
-// The engine visits each moment once.
+// The engine visits each moment once, without time limit.
 constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .first_visit_time = std::chrono::hours(24),
                       .min_visits = 1,
@@ -422,14 +426,14 @@ constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;
-  constexpr std::uint64_t thorough = 60000;  // per load
+  constexpr std::uint64_t thorough = 60000;  // ms per load
   const std::uint64_t own = request.effort == Effort::quick      ? quick
                             : request.effort == Effort::thorough ? thorough * loads
                                                                  : usual;
   return request.own.number("burn").value_or(own) / loads;
 }
 
-/// The time that a device rests before its idle clock is measured.
+/// Returns the time in ms that the device rests before its idle clock is measured.
 std::uint64_t idle_ms(const Request& request) {
   constexpr std::uint64_t quick = 200;
   constexpr std::uint64_t usual = 500;
@@ -439,7 +443,8 @@ std::uint64_t idle_ms(const Request& request) {
                                               : usual;
 }
 
-/// Returns the length of a moment, so that a short load has several, and a long one at most 2,000.
+/// Returns the length of a moment in ms. A short load has several moments, and a long load has at
+/// most 2,000.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;
@@ -456,7 +461,7 @@ Bytes buffer_size(const DeviceInfo& device, const Request& request) {
   return {std::max(granule, size.count / granule * granule)};
 }
 
-/// Returns the size of the results of all work-items.
+/// Returns the size of the results of all work-items in bytes.
 Bytes results_size(const DeviceInfo& device) {
   constexpr std::uint64_t items_of_unit = 2048;
   constexpr std::uint64_t bytes_of_item = 20;
@@ -499,14 +504,14 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns "1800 MHz arithmetic (throttled 50 %)", without the unit after the first load; empty
-/// without a clock.
+/// Returns "1800 MHz arithmetic (throttled 50 %)". The unit is omitted unless `has_unit`. Returns
+/// an empty string without a clock.
 std::string load_text(const ProbeResult& result, std::string_view series, bool has_unit) {
   const Finding* const clock = find_value(result.findings, "clock", series);
   if (clock == nullptr) return {};
   constexpr double mega = 1e6;
   constexpr double percent = 100.0;
-  // Smaller shares come from disturbances of the host.
+  // Shares below 5 % come from disturbances of the host.
   constexpr double worth_telling = 0.05;
   std::string text =
       fmt::format("{:.0f}{} {}", *clock->value / mega, has_unit ? " MHz" : "", series);
@@ -517,7 +522,8 @@ std::string load_text(const ProbeResult& result, std::string_view series, bool h
   return text;
 }
 
-/// Returns "119–700 W" or a single number; "119 W idle" if no load has power.
+/// Returns "119–700 W", or a single number if all values are equal. Returns "119 W idle" if no
+/// load has a power.
 std::string power_text(const ProbeResult& result) {
   std::vector<double> watts;
   bool has_load = false;
@@ -535,7 +541,7 @@ std::string power_text(const ProbeResult& result) {
   return from == to ? fmt::format("{} W", to) : fmt::format("{}–{} W", from, to);
 }
 
-/// Makes a line with the loads first, so that a narrow card cuts off the idle clock.
+/// Makes a line with the clocks under load first. A narrow card then cuts off the idle clock.
 Card card(const ProbeResult& result) {
   Card card;
   std::string text;

@@ -33,16 +33,18 @@ inline constexpr std::array all_series{
     SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
 };
 
-/// Method of counting a device's cycles, and the clock that times them.
+/// How the probe counts a device's cycles, and which clock times them.
 enum class Counting {
   none,
-  chain,   ///< CPUs: operations of one cycle each, timed by a constant-rate clock
-  steady,  ///< a counter of cycles and one of a constant rate, both read in the kernel
-  event,   ///< a counter of cycles, timed by the launches
+  chain,   ///< CPUs: a chain of operations that take one cycle each, timed by a constant-rate
+           ///< clock
+  steady,  ///< the kernel reads a cycle counter and a constant-rate counter
+  event,   ///< the kernel reads a cycle counter; the launches are timed by events
 };
 
 Counting counting_of(const DeviceInfo& device);
-/// Returns the reason why the device's clock cannot be measured; empty if it can.
+/// Returns the reason why the device's clock cannot be measured. Returns an empty string if it
+/// can.
 std::string_view missing_on(const DeviceInfo& device);
 
 struct Shape {
@@ -50,7 +52,7 @@ struct Shape {
   std::uint64_t slot_ms{0};  ///< length of the moment
   Load load{Load::idle};
   Timer timer{Timer::event};
-  std::uint64_t buffer_bytes{0};  ///< size of the buffer, a fact
+  std::uint64_t buffer_bytes{0};  ///< size of the buffer; a fact
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -62,12 +64,12 @@ struct Shape {
   }
 };
 
-/// Facts of a moment besides its cycles; 0 if unknown.
+/// Facts of a moment in addition to its cycles. A fact is 0 if unknown.
 struct Observation {
-  std::uint64_t operations{0};   ///< products and fused products of its launches
-  std::uint64_t moved_bytes{0};  ///< bytes moved by its launches
-  std::uint64_t launched_ns{0};  ///< sum of the times of its launches
-  std::uint64_t power_mw{0};     ///< mean power since the meter's last reading
+  std::uint64_t operations{0};   ///< products and fused products in the moment's launches
+  std::uint64_t moved_bytes{0};  ///< bytes that the moment's launches move
+  std::uint64_t launched_ns{0};  ///< sum of the times of the moment's launches
+  std::uint64_t power_mw{0};     ///< mean power since the previous reading of the meter
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -78,17 +80,17 @@ struct Observation {
   }
 };
 
-/// Fact of the first moment: the reason why there is no power meter.
+/// Fact of the first moment: the reason why power cannot be read.
 inline constexpr std::string_view no_power_fact = "no_power";
 
-/// A launch: its work-items and their work.
+/// Launch: its work-items and their work.
 struct Burn {
   std::uint64_t items{1};
   std::uint64_t group{1};
   std::uint32_t vectors{1};  ///< vectors of the buffer that is read
-  std::uint32_t first{0};    ///< the first work-item's first vector
+  std::uint32_t first{0};    ///< first vector of the first work-item
   std::uint32_t apart{1};    ///< distance between the first vectors of consecutive work-items
-  std::uint32_t step{1};     ///< distance between a work-item's vectors
+  std::uint32_t step{1};     ///< distance between consecutive vectors of a work-item
   std::uint32_t rounds{1};
   std::uint32_t numbers{0};  ///< iterations of arithmetic
   std::uint32_t loads{0};    ///< iterations of streaming
@@ -97,31 +99,34 @@ struct Burn {
   friend bool operator==(const Burn&, const Burn&) = default;
 };
 
-/// Returns the launch of a device, without iterations.
+/// Returns the launch for a device, with all numbers of iterations still 0.
 Burn launch_shape(const DeviceInfo& device, Bytes size);
-/// Returns the maximum iterations of each part of a round, below the limit at which drivers end
-/// loops.
+/// Returns the maximum number of iterations for each part of a round. The sum stays below the
+/// limit at which drivers end loops.
 std::uint32_t max_turns(const DeviceInfo& device);
 
-/// Steps per iteration, as in cl/clock.cl.
+/// Number of steps per iteration, as in cl/clock.cl.
 inline constexpr std::uint32_t unroll = 8;
-/// Operations per step: a product and a fused product of each of four sequences.
+/// Number of operations per step: a product and a fused product for each of four sequences.
 inline constexpr std::uint32_t operations_of_step = 8;
-/// Links of a chain per iteration.
+/// Number of links of a chain per iteration.
 inline constexpr std::uint32_t links_of_turn = 64;
-/// Cycles per link on a CPU: an addition, and a dependent exclusive or.
+/// Number of cycles per link on a CPU: one for an addition, one for an exclusive or that depends
+/// on it.
 inline constexpr std::uint32_t cycles_of_link = 2;
 
-/// Returns the operations of a launch. With arithmetic and streaming, half of the work-groups
-/// compute.
+/// Returns the number of operations of a launch. With both loads, half of the work-groups run
+/// arithmetic.
 std::uint64_t operations_of(const Burn& burn);
-/// Returns the bytes that a launch reads. With both loads, half of the work-groups stream.
+/// Returns the number of bytes that a launch reads. With both loads, half of the work-groups
+/// stream.
 std::uint64_t moved_bytes_of(const Burn& burn);
 
-/// Returns the final number of a work-item, wrapping.
+/// Returns the final number of a work-item, modulo 2^32.
 std::uint32_t expected_end(const Burn& burn, std::uint32_t item);
 
-/// Returns the end of a chain of `links` that begins with a work-item's number.
+/// Returns the final value of a chain of `links` links. The chain begins with the number of the
+/// work-item.
 std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint32_t more,
                              std::uint32_t mask);
 
@@ -130,7 +135,7 @@ extern const Probe probe;
 /// Returns the findings of the probe. Method: docs/clock.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-// Functions of `Probe` (launch.cpp).
+// Functions that `Probe` points to (launch.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 

@@ -30,7 +30,7 @@ DeviceInfo gpu_of_10() {
 constexpr double mega = 1e6;
 constexpr std::uint64_t slot_ms = 50;
 
-/// A moment at which the clock is so many MHz.
+/// Returns a point of a moment at which the clock is `mhz` MHz.
 Point moment_of(Load load, std::size_t number, double mhz) {
   Point point;
   point.series = word_in(load_words, load);
@@ -76,13 +76,13 @@ double settling(const Course& mhz) {
 TEST_CASE("clock: the sustained one is the median of the last third") {
   const Findings found = of_course(
       30, [](std::size_t i) { return i < 20 ? 1980.0 : 1700.0 + static_cast<double>(i); });
-  // 1720 to 1729.
+  // The last third rises from 1720 to 1729 MHz.
   CHECK(value_of(found, "clock", "arithmetic") == doctest::Approx(1724.5 * mega));
   const Finding& clock = *find_finding(found.findings, "clock");
   CHECK(clock.unit == "hertz");
   CHECK(*clock.low == doctest::Approx(1722.25 * mega));
   CHECK(*clock.high == doctest::Approx(1726.75 * mega));
-  // A single one that is an error does not move it.
+  // A single wrong moment does not change the median.
   const Findings with_outlier =
       of_course(30, [](std::size_t i) { return i == 25 ? 400.0 : 1980.0; });
   CHECK(value_of(with_outlier, "clock", "arithmetic") == doctest::Approx(1980.0 * mega));
@@ -94,11 +94,11 @@ TEST_CASE("clock: it has settled once it stays within 1 % of the sustained one")
   };
   CHECK(settling(rising) == doctest::Approx(0.2));
   CHECK(settling([](std::size_t) { return 1980.0; }) == 0.0);
-  // 0.9 % off is settled, 1.1 % is not.
+  // A clock that is 0.9 % too high counts as settled; one that is 1.1 % too high does not.
   CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.009 : 1980.0; }) == 0.0);
   CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.011 : 1980.0; }) ==
         doctest::Approx(0.4));
-  // One that is off alone was disturbed.
+  // A single moment with another clock counts as disturbed.
   CHECK(settling([](std::size_t i) { return i == 15 ? 1500.0 : 1980.0; }) == 0.0);
   CHECK(settling([](std::size_t i) { return i == 15 || i == 16 ? 1500.0 : 1980.0; }) ==
         doctest::Approx(0.85));
@@ -124,7 +124,7 @@ TEST_CASE("clock: what fewer than four moments say has no interval") {
     const Finding& clock = *find_value(found.findings, "clock", "arithmetic");
     return clock.low.has_value() && clock.high.has_value();
   };
-  // Of the last third.
+  // The interval needs four moments in the last third, that is 12 moments.
   CHECK_FALSE(has_interval(1));
   CHECK_FALSE(has_interval(11));
   CHECK(has_interval(12));
@@ -140,14 +140,15 @@ TEST_CASE("clock: throttled are the moments below 97 % of the best that are not 
   CHECK(throttled([](std::size_t i) { return i % 5 == 2 ? 1500.0 : 1980.0; }) == 0.0);
   CHECK(throttled([](std::size_t i) { return i >= 10 && i < 13 ? 1500.0 : 1980.0; }) ==
         doctest::Approx(0.1));
-  // A single moment that was too fast is not the best.
+  // A single moment that is too fast does not count as the best clock.
   CHECK(throttled([](std::size_t i) { return i == 3 ? 2600.0 : 1980.0; }) == 0.0);
-  // Nor is what it keeps for a fifth of the time.
+  // Fast moments that are not consecutive do not count either, even if they are a fifth of the
+  // time.
   CHECK(throttled([](std::size_t i) { return i % 5 == 3 ? 1980.0 * 1.06 : 1980.0; }) == 0.0);
   CHECK(throttled([](std::size_t i) { return i < 9 ? 1980.0 * 1.06 : 1980.0; }) > 0.6);
-  // Rising is not throttling.
+  // An initial rise of the clock is not throttling.
   CHECK(throttled([](std::size_t i) { return i < 10 ? 500.0 : 1980.0; }) == 0.0);
-  // Between what 96 % and 98 % would say.
+  // The interval spans the shares of moments below 96 % and below 98 % of the best clock.
   const Findings found = of_course(30, [](std::size_t i) {
     return i < 10 ? 1980.0 : i < 20 ? 1980.0 * 0.965 : 1980.0 * 0.975;
   });
@@ -161,7 +162,7 @@ TEST_CASE("clock: the spread leaves out a twentieth at each end") {
   const Findings found = of_course(41, [](std::size_t i) {
     return i == 0 ? 100.0 : i == 40 ? 5000.0 : 1000.0 + static_cast<double>(i);
   });
-  // From 1002 to 1038 around 1020.
+  // Without 5 % of the moments at each end, clocks are from 1002 to 1038 MHz, around 1020 MHz.
   CHECK(value_of(found, "spread", "arithmetic") == doctest::Approx(36.0 / 1020.0));
 }
 
@@ -197,7 +198,7 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   }
   const Findings found = found_in(points);
   CHECK(value_of(found, "operations", "arithmetic") == doctest::Approx(2.56e12));
-  // By 10 units at 2 cycles a ns.
+  // The device has 10 units and 2 cycles per ns.
   CHECK(value_of(found, "unit_operations", "arithmetic") == doctest::Approx(128.0));
   CHECK(find_finding(found.findings, "bandwidth") == nullptr);
 
@@ -219,7 +220,7 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   const Findings halves = found_in(both);
   CHECK(value_of(halves, "operations", "both") == doctest::Approx(1.2e12));
   CHECK(value_of(halves, "bandwidth", "both") == doctest::Approx(1.8e12));
-  // What one gets beside the other passes with the run.
+  // With both loads each bandwidth depends on the other load, so `compare` does not judge it.
   CHECK(find_finding(halves.findings, "bandwidth")->role == Role::passing);
   CHECK(find_finding(streamed.findings, "bandwidth")->role == Role::fact);
   CHECK(find_finding(halves.findings, "unit_operations") == nullptr);
@@ -228,7 +229,7 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
 
 TEST_CASE("clock: power is what a meter reported, or the reason why there is none") {
   std::vector<Point> points = course_of(Load::both, 6, [](std::size_t) { return 1000.0; });
-  // Spans are longer than a moment, so that not every one has its own.
+  // The meter updates less often than moments end, so that only two of the moments have a reading.
   points[0].facts.set("power_mw", std::int64_t{90'000});
   points[5].facts.set("power_mw", std::int64_t{600'000});
   const Findings found = found_in(points);
@@ -249,7 +250,7 @@ TEST_CASE("clock: power is what a meter reported, or the reason why there is non
 TEST_CASE("clock: a meter that stands still says nothing, be it seldom or often") {
   const auto power_of = [](std::size_t standing) {
     std::vector<Point> points = course_of(Load::stream, 30, [](std::size_t) { return 1000.0; });
-    // As an H200's meter, read every 50 ms: it changes every 100.
+    // The H200's meter updates every 100 ms but is read every 50 ms.
     for (std::size_t i = 0; i < points.size(); ++i) {
       const bool stands = i >= points.size() - standing;
       points[i].facts.set("power_mw", std::int64_t{stands ? 0 : 500'000});

@@ -24,10 +24,11 @@ using Steady = std::chrono::steady_clock;
 
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
-// The launch after idling is shorter by this factor: a clock takes milliseconds to rise.
+// The launch after idling is shorter than other launches by this factor: the clock must not rise
+// during the launch, and it takes milliseconds to rise.
 constexpr std::uint32_t idle_part = 10;
-// Turns of the longer one of two chains: about a millisecond at 4 to 6 cycles per link. The shorter
-// chain has an eighth.
+// Iterations of the longer of two chains. It takes about a millisecond at 4 to 6 cycles per link.
+// The shorter chain has an eighth of the iterations.
 constexpr std::uint32_t chain_turns = 4096;
 
 KernelSpec spec_for(const DeviceInfo& device) {
@@ -37,12 +38,12 @@ KernelSpec spec_for(const DeviceInfo& device) {
                                                     : ""};
 }
 
-/// Sums over the launches of a moment.
+/// Sums over all launches of a moment.
 struct Totals {
   std::uint64_t cycles{0};
-  std::uint64_t time{0};  ///< time of the cycles: ticks of a CPU's clock, otherwise ns
+  std::uint64_t time{0};  ///< time of `cycles`: on a CPU in ticks of its clock, otherwise in ns
   Observation observed{};
-  std::vector<double> chain_ticks{};  ///< ticks per launch and work-item of a CPU
+  std::vector<double> chain_ticks{};  ///< CPU: ticks of the chain of each work-item in each launch
   std::uint32_t chain_end{0};         ///< end of the last chain
 };
 
@@ -53,7 +54,8 @@ class Burner {
  public:
   Burner(Session& session, Bytes size);
 
-  /// Launches the load for the length of a moment; for the idle load, waits and then launches once.
+  /// Launches the load for the length of a moment. For the idle load, waits for this time and then
+  /// launches once.
   Measurement run(const Shape& shape);
 
  private:
@@ -69,17 +71,17 @@ class Burner {
 
   Session& session_;
   Counting counting_;
-  Burn shape_of_all_;  ///< the launch without iterations
+  Burn shape_of_all_;  ///< launch with all numbers of iterations still 0
   cl::Buffer data_;
   cl::Kernel kernel_;
   cl::Kernel chain_{};
   cl::Buffer ends_;
   cl::Buffer times_;
-  std::array<std::uint32_t, 2> turns_{};  ///< iterations of arithmetic and of streaming; 0: unknown
-  std::uint64_t streamed_{0};             ///< vectors per work-item of all earlier launches
+  std::array<std::uint32_t, 2> turns_{};  ///< arithmetic, streaming; 0: unknown
+  std::uint64_t streamed_{0};             ///< vectors per work-item that all earlier launches read
   system::PowerMeter meter_;
   system::PowerSpans power_{meter_.read};
-  std::optional<Load> powered_{};  ///< load whose power is being read
+  std::optional<Load> powered_{};  ///< load whose power is read
   bool is_reason_stored_{false};
 };
 
@@ -130,7 +132,7 @@ void Burner::read_times(const Burn& burn, Totals& totals) {
   totals.chain_end = static_cast<std::uint32_t>(times.back());
 }
 
-/// Returns the cycles and the time of a chain by one work-item.
+/// Returns the cycles and the time in ns of a chain that one work-item runs.
 std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   const cl_uint first = 1;
   set_arguments(chain_, 0, first, links, more, mask, never, times_);
@@ -144,7 +146,8 @@ std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   return {read[0], ns_of(times)};
 }
 
-/// Counts cycles by the difference of two chains, which excludes start and end of the launch.
+/// Counts cycles by the difference of two chains. The difference excludes the start and the end of
+/// the launch.
 void Burner::count_by_events(Totals& totals) {
   const auto [few_cycles, few_ns] = chain_of(chain_turns / 8);
   const auto [cycles, ns] = chain_of(chain_turns);
@@ -154,7 +157,7 @@ void Burner::count_by_events(Totals& totals) {
 }
 
 std::uint32_t Burner::turns_for(Load load) {
-  // Short enough for many launches per slot, and for any watchdog.
+  // Launches are short enough for many launches per moment and for any watchdog of a driver.
   constexpr double launch_ns = 5e6;
   const auto ns_of = [&](std::uint64_t turns) {
     Burn tried = shape_of_all_;
@@ -176,8 +179,8 @@ Burn Burner::burn_for(Load load) {
   return burn;
 }
 
-/// Checks the results of the last launch: of the first work-item, and of the last one of the second
-/// group, which streams if there are both loads.
+/// Checks the final numbers of two work-items in the last launch: the first one, and the last one
+/// of the second work-group. With both loads the second work-group streams.
 void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& measurement) {
   const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};
@@ -198,15 +201,16 @@ void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& mea
       witness(expected_end(burn, 0), expected_end(burn, last), chain_end);
 }
 
-/// Starts the power reading with the first moment of a load: its moments follow each other.
+/// Begins a power reading at the first moment of a load. The moments of a load follow each other
+/// without interruption.
 void Burner::begin_power(Load load) {
   if (!meter_.read || powered_ == load) return;
   powered_ = load;
   power_.begin();
 }
 
-/// Adds the mean power since the last reading, if the meter gave one; once, the reason why there is
-/// no meter.
+/// Adds the mean power since the previous reading if the meter reports one. Without a meter, adds
+/// the reason once.
 void Burner::add_power(Measurement& measurement) {
   if (!meter_.read) {
     if (!is_reason_stored_) measurement.facts.set(no_power_fact, meter_.reason);
@@ -231,7 +235,8 @@ Measurement Burner::run(const Shape& shape) {
   }
   Totals totals;
   do {
-    // Each launch continues through the buffer, so that no cache holds its data.
+    // Each launch continues in the buffer after the previous launch, so that no cache holds its
+    // data.
     burn.first = static_cast<std::uint32_t>(streamed_ % burn.vectors);
     launch(burn, totals);
     streamed_ += std::uint64_t{burn.rounds} * burn.loads * unroll * burn.step;
@@ -242,7 +247,8 @@ Measurement Burner::run(const Shape& shape) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - begin).count());
   if (!is_idle) add_power(measurement);
   if (counting_ == Counting::chain && !totals.chain_ticks.empty()) {
-    // The median, not the sum: a core that other processes use is no slower.
+    // The median excludes chains that were interrupted: a core that other processes use is not
+    // slower, but its chains take longer.
     sample.accesses = std::uint64_t{burn.links} * links_of_turn * cycles_of_link;
     sample.ticks = static_cast<std::uint64_t>(std::llround(median(totals.chain_ticks))) +
                    session_.info().clock.overhead_ticks;

@@ -104,13 +104,13 @@ TEST_CASE("clock: --burn is shared out among the loads that were asked for") {
   CHECK(all.size() == 2);
   CHECK(whole_ms(all.at("both")) == 2000);
   CHECK(all.at("both").front().slot_ms == 50);
-  // Short loads have shorter moments, so that there are some of them.
+  // A short load has shorter moments, so that their number is at least 10.
   const auto few = shapes_by_series<Shape>(probe.plan(gpu(), burning(300)));
   CHECK(few.at("both").size() == 10);
   CHECK(few.at("both").front().slot_ms == 10);
-  // The least that can be asked for still has all loads.
+  // The shortest load that the option allows still has all series.
   CHECK(shapes_by_series<Shape>(probe.plan(gpu(), burning(30))).at("arithmetic").size() == 10);
-  // Hours have no more moments than can be looked at.
+  // A load of hours has at most 2,000 moments.
   const auto many = shapes_by_series<Shape>(probe.plan(gpu(), burning(36'000'000)));
   CHECK(many.at("both").size() == 2000);
   CHECK(many.at("both").back().time_ms == 12'000'000);

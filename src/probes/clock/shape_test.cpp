@@ -39,7 +39,8 @@ DeviceInfo gpu_of_132() {
 TEST_CASE("clock: what arithmetic reaches") {
   CHECK(expected_end({.items = 8, .numbers = 1}, 0) == 0xfd117fd8);
   CHECK(expected_end({.items = 8, .numbers = 3}, 7) == 0xfbdb8d05);
-  // A round begins as the next work-item does.
+  // Work-item 7 starts its second round with the number 8, which starts the first round of
+  // work-item 8.
   CHECK(expected_end({.items = 8, .rounds = 2, .numbers = 3}, 7) == 0xf8fc0dae);
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("clock: where there are both, groups of an odd number stream") {
   CHECK(expected_end(both, 300) == 0xae092460);
   CHECK(operations_of(both) == 256 * 3 * unroll * operations_of_step);
   CHECK(moved_bytes_of(both) == 256 * 3 * unroll * 16);
-  // Three groups: two calculate.
+  // Two of three work-groups run arithmetic.
   Burn odd = both;
   odd.items = 768;
   CHECK(operations_of(odd) == 2 * operations_of(both));
@@ -83,7 +84,8 @@ TEST_CASE("clock: where a chain ends") {
   CHECK(expected_chain(77, 8192, more, mask) == 0x973bc04d);
 }
 
-// What an interpreter of the kernels must reach as well (tests/runtimes/oclgrind.bats).
+// tests/runtimes/oclgrind.bats checks that an interpreter of the kernels computes the same
+// numbers.
 TEST_CASE("clock: what the work-items of two small groups reach") {
   constexpr Burn small{.items = 8,
                        .group = 4,
@@ -123,7 +125,7 @@ TEST_CASE("clock: a thread of a CPU has a region of its own, work-items of a GPU
   DeviceInfo small = gpu_of_132();
   small.max_work_group_size = 64;
   CHECK(launch_shape(small, mebibytes(512)).group == 64);
-  // Fewer vectors than work-items: none stands still.
+  // With fewer vectors than work-items, the step must not be 0.
   const Burn few = launch_shape(gpu_of_132(), kibibytes(4));
   CHECK(few.step > 0);
   CHECK(few.step <= few.vectors);
@@ -142,7 +144,7 @@ TEST_CASE("clock: what counts a device's cycles") {
   CHECK(counting_of(other) == Counting::none);
   CHECK(missing_on(other) ==
         "the device's cycles cannot be timed, because its launch times are unreliable");
-  // NVIDIA's two counters need no event.
+  // NVIDIA's two in-kernel counters suffice without events.
   DeviceInfo nvidia = gpu_of_132();
   nvidia.launch_timer = Timer::host;
   CHECK(counting_of(nvidia) == Counting::steady);
@@ -161,7 +163,7 @@ TEST_CASE("clock: why a device's clock cannot be told") {
   CHECK(missing_on(device) == "kernels cannot read a clock on this device");
   DeviceInfo processor = cpu_of_2();
   CHECK(missing_on(processor).empty());
-  processor.clock = {};  // a driver whose compiler takes SPIR
+  processor.clock = {};  // a driver whose compiler reads SPIR
   CHECK(missing_on(processor) == "kernels cannot read a clock on this device");
   DeviceInfo simulated = gpu_of_132();
   simulated.type = DeviceType::simulated;

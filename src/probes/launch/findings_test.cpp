@@ -32,7 +32,7 @@ const SeriesSpec& spec_of(std::string_view series) {
   return all_series.front();
 }
 
-/// A point of the series whose samples say these nanoseconds of a launch.
+/// Returns a point of the series. `each_ns` has one time per launch, in ns, for each sample.
 Point point_of(std::string_view series, std::uint64_t launches,
                const std::vector<std::uint64_t>& each_ns) {
   const SeriesSpec& spec = spec_of(series);
@@ -59,7 +59,7 @@ Point point_of(std::string_view series, std::uint64_t launches,
   return point;
 }
 
-/// Launches of 2 µs each behind a wait of 30 µs.
+/// Returns plain launches that take 2 µs each, plus 30 µs per wait.
 std::vector<Point> plain_points() {
   std::vector<Point> points;
   for (const std::uint64_t launches : {1U, 4U, 16U, 64U, 256U, 1024U, 4096U}) {
@@ -87,7 +87,7 @@ TEST_CASE("launch: a launch alone, and in a queue without the wait") {
   CHECK(*time.value ==
         doctest::Approx(2e-6).scale(0).epsilon(0.005));  // samples are whole nanoseconds
   CHECK(time.method == "slope over the number of launches");
-  // Of any run of the host.
+  // The interval allows for the variation between runs on the host.
   CHECK(*time.low == doctest::Approx(0.8 * *time.value));
   CHECK(*time.high == doctest::Approx(1.2 * *time.value));
   CHECK(found.findings.size() == 2);
@@ -108,7 +108,8 @@ TEST_CASE("launch: of two numbers of launches there is no slope, and the wait co
   const Finding& time = get(found, "launch_time", "queued");
   CHECK(*time.value == doctest::Approx(2.3e-6).scale(0));
   CHECK(time.method == "median, including the wait");
-  // Of one alone there is only the round trip, and of many without one no round trip.
+  // A single launch gives only the round trip. Several launches without a single one give no round
+  // trip.
   CHECK(analyse(device_with_events(), std::vector{points[0]}).findings.size() == 1);
   const Findings many = analyse(device_with_events(), std::vector{points[1]});
   CHECK(find(many, "round_trip", "queued") == nullptr);
@@ -121,7 +122,7 @@ TEST_CASE("launch: the slow round trip is that of one in a hundred, with its int
   CHECK_FALSE(get(analyse(device_with_events(), points), "slow_round_trip", "queued").low);
   points[0].facts.set(slow_low_ns, std::int64_t{80'000});
   points[0].facts.set(slow_high_ns, std::int64_t{120'000});
-  // One that failed does not stand for it.
+  // A failed point is not used for the round trip.
   points.insert(points.begin(), points[0]);
   points[0].failure = "wrong result";
   points[0].facts.set(slow_ns, std::int64_t{40'000});
@@ -156,12 +157,12 @@ TEST_CASE("launch: what something more costs is the difference to as many plain 
   const Findings found = analyse(device_with_events(), points);
   const Finding& event = get(found, "extra_cost", "event");
   CHECK(*event.value == doctest::Approx(0.4e-6).scale(0));
-  // The samples of both and 12 % of both, as independent errors: of 100, 100, 252 and 300 ns below,
-  // of 200, 100, 252 and 300 above.
+  // The error combines the scatter of both samples with 12 % of both times. Below the cost the
+  // parts are 100, 100, 252 and 300 ns; above it they are 200, 100, 252 and 300 ns.
   CHECK(*event.low == doctest::Approx((400.0 - 416.5) * 1e-9).epsilon(0.01));
   CHECK(*event.high == doctest::Approx((400.0 + 451.1) * 1e-9).epsilon(0.01));
   CHECK(*get(found, "extra_cost", "command-buffer").value == doctest::Approx(-1e-6).scale(0));
-  // 64 launches are there, too.
+  // Plain launches were also measured with 64 launches per wait.
   CHECK(*get(found, "extra_cost", "wait-list").value ==
         doctest::Approx(6.532e-6).scale(0).epsilon(0.001));
 }
@@ -171,7 +172,7 @@ TEST_CASE("launch: where plain launches are off their line, no cost is surer tha
   points.push_back(point_of("event", 256, {2600}));
   const Findings straight = analyse(device_with_events(), points);
   CHECK(*get(straight, "extra_cost", "event").low > 0.0);
-  // A driver that was slow while these were visited.
+  // Two plain points are slow, as if the driver was slow during these visits.
   points[3] = point_of("queued", 64, {8000});
   points[5] = point_of("queued", 1024, {7000});
   const Findings bent = analyse(device_with_events(), points);
@@ -213,8 +214,8 @@ TEST_CASE("launch: the device's own times, idling, group sizes and builds") {
   CHECK(*get(found, "period", "start-to-start").value == doctest::Approx(5.7e-6).scale(0));
   const Finding& idle = get(found, "cold_round_trip", "after-idling");
   CHECK(*idle.value == doctest::Approx(90e-6).scale(0));
-  // Of any run, and not of this one alone; what lies between two kernels is the device's own where
-  // that is no CPU.
+  // The intervals allow for the variation between runs. The gap between kernels varies less on a
+  // GPU, where it depends only on the device.
   CHECK(*get(found, "gap", "back-to-back").low == doctest::Approx(630e-9).scale(0));
   DeviceInfo cpu = device_with_events();
   cpu.type = DeviceType::cpu;

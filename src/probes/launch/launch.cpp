@@ -27,7 +27,7 @@ bool has_extension(const DeviceInfo& device, std::string_view name) {
   return all.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
-/// Returns the reason why the device cannot have such a series; empty if it can.
+/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
   if (series.manner == Manner::out_of_order &&
@@ -85,16 +85,16 @@ constexpr std::string_view median_method = "median";
 constexpr std::string_view slope_method = "slope over the number of launches";
 constexpr std::string_view difference_method = "difference from queued";
 
-/// Time of one launch among several that share a wait.
+/// Time per launch at a certain number of launches per wait.
 struct Cost {
   Shape shape{};
   Estimate each{};
-  Interval sure{};  ///< interval of the median by its samples
+  Interval sure{};  ///< interval of the median, from the samples alone
   double least{0.0};
   bool is_imported{false};
 };
 
-/// Returns the costs of one series, ordered by the number of launches.
+/// Returns the costs of one series, in the order of the number of launches.
 std::vector<Cost> costs_in(std::string_view series, const DeviceInfo& device,
                            std::span<const Point> points) {
   std::vector<Cost> all;
@@ -120,15 +120,16 @@ Finding seconds_of(std::string_view name, std::string_view series, std::string_v
 
 Finding median_of(std::string_view name, std::string_view series, const Cost& cost) {
   Finding finding = seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
-  if (cost.is_imported) {  // a single number of another tool has no interval, but is not exact
+  if (cost.is_imported) {  // a single number from another tool is not exact: no interval
     finding.low.reset();
     finding.high.reset();
   }
   return finding;
 }
 
-/// Makes a finding of the minimum, the time of an undisturbed compiler. In eight runs of an H200
-/// the minimum of four builds differed by at most 10 % from its middle, and their median by 39 %.
+/// Makes a finding of the minimum, which is the time of an undisturbed compiler. Eight runs of an
+/// H200 made four builds each: the minima differed from their middle by at most 10 %, the medians
+/// by 39 %.
 Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
   return seconds_of(name, series, "minimum", cost.least, {cost.least, cost.least});
 }
@@ -151,7 +152,7 @@ void add_slow_round_trip(Findings& found, std::span<const Point> points) {
   }
 }
 
-/// Fits a line through the total times of launches, in ns.
+/// Fits a line through the total times of launches per wait, in ns.
 Line line_through(const std::vector<Cost>& all) {
   std::vector<double> launches;
   std::vector<double> times;
@@ -165,14 +166,14 @@ Line line_through(const std::vector<Cost>& all) {
 
 constexpr std::size_t fewest = 3;  // two points fit any line
 
-/// Returns the relative distance of plain launches from their line, as half a 95 % interval. A
-/// driver may be in one of two states during a visit, so that samples agree with each other and not
-/// with the line. In seven runs of an H200 costs differed by up to a third of a launch although
-/// launches were on their lines.
+/// Returns half a 95 % interval of the relative distance of plain launches from their line; at
+/// least 12 %. A driver may be in one of two states during a visit: the samples of the visit then
+/// agree with each other, but not with the line. In seven runs of an H200, costs differed by up to
+/// a third of a launch although plain launches were close to their lines.
 double share_off_line(const std::vector<Cost>& plain) {
   constexpr double at_least = 0.12;
   if (plain.size() <= fewest) return at_least;
-  constexpr std::uint64_t many = 16;  // the wait dominates the time of fewer launches
+  constexpr std::uint64_t many = 16;  // with fewer launches the wait dominates the time
   const Line line = line_through(plain);
   double squares = 0.0;
   double count = 0.0;
@@ -187,7 +188,7 @@ double share_off_line(const std::vector<Cost>& plain) {
   return std::max(at_least, student_t(normal_degrees) * std::sqrt(squares / count));
 }
 
-/// Adds the time of a further launch, which leaves out the wait at the end.
+/// Adds the time of an additional launch. The slope excludes the wait at the end.
 void add_launch_time(Findings& found, const std::vector<Cost>& all) {
   if (all.size() < fewest) {
     const Cost& most = all.back();
@@ -215,9 +216,9 @@ void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const P
   add_launch_time(found, all);
 }
 
-/// Returns the extra cost of a launch against plain launches of the same number. The interval
-/// combines, for both, the scatter of the samples and the distance of plain launches from their
-/// line ("method of variance estimates recovery", see docs/compare.md).
+/// Returns the extra cost of a launch compared with an equal number of plain launches. The
+/// interval combines the scatter of both sets of samples with the distance of plain launches from
+/// their line ("method of variance estimates recovery", see docs/compare.md).
 Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
   const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
     return each.shape.launches == cost.shape.launches;
@@ -244,31 +245,31 @@ Finding found_of(const SeriesSpec& series, const Cost& cost, const std::vector<C
                   : median_of(series.finding, series.name, cost);
 }
 
-/// Returns the share by which the host changes a time between runs. Lookups of the driver and the
-/// first launch of a new size vary more than a thread's own work.
+/// Returns the relative variation of a time between runs that is due to the host. Lookups by the
+/// driver and the first launch of a new size vary more than the work of a thread itself.
 double share_of_host(const Finding& finding, DeviceType type) {
   constexpr double of_driver = 0.2;
   const bool is_of_driver = finding.series == build_again_series || finding.name == "first_launch";
   return is_of_driver ? of_driver : thread_share(type);
 }
 
-/// Widens the intervals of times that depend on the host's state.
+/// Widens the intervals of times by the variation between runs.
 void widen_to_any_run(Finding& finding, DeviceType type) {
   const bool is_time = finding.unit == "seconds" && finding.name != "extra_cost";
   if (!is_time || !finding.value || !finding.low || !finding.high) return;
-  // The depth of a host's sleep differs between runs: in four runs of a Xeon the first launch took
-  // 0.22, 0.33, 0.39 and 0.61 ms.
+  // The depth of the host's sleep states differs between runs. In four runs of a Xeon the first
+  // launch after idling took 0.22, 0.33, 0.39 and 0.61 ms.
   const bool is_of_sleep = finding.series == idle_series;
-  // The gap between kernels mostly depends on the device. On a CPU it depends on threads that wake
-  // each other: in ten runs of a Xeon it was 0.79 to 1.38 us.
+  // On a GPU the gap between kernels mostly depends on the device. On a CPU it depends on threads
+  // that wake each other: in ten runs of a Xeon it was 0.79 to 1.38 us.
   const bool is_of_device = finding.name == "gap" || finding.name == "period";
   const double device_share = type == DeviceType::cpu ? 0.35 : 0.1;
   const Interval wide = of_any_run({*finding.low, *finding.high}, *finding.value,
                                    is_of_device ? device_share : share_of_host(finding, type));
   finding.low = is_of_sleep ? std::min(wide.low, *finding.value / 2.0) : wide.low;
   finding.high = is_of_sleep ? std::max(wide.high, *finding.value * 2.0) : wide.high;
-  // The slope over all lengths differs less between runs than single visits, some of which are
-  // delayed.
+  // The interval of `launch_time` already contains the scatter of visits. It is the slope over all
+  // numbers of launches, which differs less between runs than single visits.
   finding.holds_scatter = finding.name == "launch_time";
 }
 
@@ -290,7 +291,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
 
 namespace {
 
-/// Returns a time in words; empty if there is none.
+/// Returns a time with `words`. Returns an empty string without a time.
 std::string time_of(const ProbeResult& result, std::string_view name, std::string_view series,
                     std::string_view words) {
   const Finding* const found = find_value(result.findings, name, series);
@@ -298,14 +299,15 @@ std::string time_of(const ProbeResult& result, std::string_view name, std::strin
                           : fmt::format(fmt::runtime(words), format_seconds(*found->value));
 }
 
-/// Returns "event +0.41 µs" for a cost that certainly differs from 0.
+/// Returns "event +0.41 µs" for a cost whose interval excludes 0. Returns an empty string for
+/// other costs.
 std::string sure_cost(const Finding& cost) {
   if (cost.low.value_or(*cost.value) <= 0.0 && cost.high.value_or(*cost.value) >= 0.0) return {};
   return fmt::format("{} {}{}", cost.series, *cost.value > 0.0 ? "+" : "",
                      format_seconds(*cost.value));
 }
 
-/// Joins texts with commas: "30.1 µs, after idling 78.2 µs".
+/// Joins texts with commas: "30.1 µs, after idling 78.2 µs". Empty texts are left out.
 std::string joined(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts) append(text, ", ", part);
@@ -366,7 +368,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "slow_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "cold_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
-    // Gap and period are parts of the launch time on the device.
+    // `gap` and `period` are parts of the launch time on the device.
     {.name = "gap", .unit = "seconds"},
     {.name = "period", .unit = "seconds"},
     {.name = "extra_cost", .unit = "seconds", .role = Role::passing, .part_of = "launch_time"},
@@ -380,15 +382,16 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .min_visits = 1,
                                     .max_visits = 2,
                                     .samples_per_visit = 2},
-                          // A limit for slow drivers: two visits of all take a second on an H200.
+                          // This limit is for slow drivers. On an H200 two visits of all points
+                          // take a second.
                           .normal = {.probe_time = std::chrono::milliseconds(4500),
                                      .relative_interval = 0.03,
                                      .max_visits = 2,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// Returns the numbers of launches per wait. A line needs three, and a fourth shows the distance of
-/// launches from it.
+/// Returns the planned numbers of launches per wait. A line needs three numbers; a fourth shows
+/// the distance of launches from the line.
 std::vector<int> counts_of(const Request& request) {
   std::vector<int> counts = request.own.numbers("launches");
   if (counts.empty()) {
@@ -400,8 +403,8 @@ std::vector<int> counts_of(const Request& request) {
   return counts;
 }
 
-/// Returns the number of launches per wait of series that differ from plain launches: enough to
-/// make the wait a small part, and few enough for a dozen series.
+/// Returns the number of launches per wait in series that are compared with plain launches. With
+/// 256 launches the wait is a small part of the time, and a dozen series do not take too long.
 int count_beside(const std::vector<int>& counts) {
   constexpr int usual = 256;
   const auto beyond = std::upper_bound(counts.begin(), counts.end(), usual);
@@ -448,7 +451,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.points.push_back(point_of(series, is_of_many(series.manner) ? beside : 1, request));
     has_extra = has_extra || is_of_many(series.manner);
   }
-  // A difference needs plain launches as well.
+  // An extra cost also needs plain launches with the same number of launches.
   if (has_extra && !wants(request, queued_series)) {
     result.points.insert(result.points.begin(), point_of(queued, beside, request));
   }

@@ -16,21 +16,21 @@
 
 namespace clprobe::launch {
 
-/// Manner of a launch. Up to command_buffer many launches share one wait.
+/// Manner of a launch. Many launches share one wait in the manners up to `command_buffer`.
 enum class Manner {
   plain,             ///< launches into an in-order queue
   event,             ///< each launch returns an event
-  wait_list,         ///< each launch waits for the previous launch's event
+  wait_list,         ///< each launch waits for the event of the previous launch
   changed_argument,  ///< each launch changes an argument
   two_programs,      ///< kernels of two programs alternate
   out_of_order,      ///< launches into an out-of-order queue
   command_buffer,    ///< launches recorded in advance and submitted together
-  back_to_back,      ///< long kernels: from the end of one to the start of the next
-  start_to_start,    ///< long kernels: from start to start
-  after_idling,      ///< a launch after an idle period
-  new_local_size,    ///< a launch with a work-group size that its kernel never had
-  build,             ///< a program that the driver has never built
-  build_again        ///< a program that the driver has built before
+  back_to_back,      ///< long kernels: gap from the end of one kernel to the start of the next
+  start_to_start,    ///< long kernels: period from start to start
+  after_idling,      ///< launch after an idle period
+  new_local_size,    ///< launch with a work-group size that is new for the kernel
+  build,             ///< build of a program that the driver has never built
+  build_again        ///< build of a program that the driver has built before
 };
 inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
                                              {Manner::event, "event"},
@@ -63,7 +63,7 @@ inline constexpr std::string_view local_size_series = "new-local-size";
 inline constexpr std::string_view build_series = "build";
 inline constexpr std::string_view build_again_series = "build-again";
 
-/// The most important series come first: time may run out.
+/// The most important series come first, since the time limit may end a run early.
 inline constexpr std::array all_series{
     SeriesSpec{queued_series, "launches that share one wait", Manner::plain, "launch_time"},
     SeriesSpec{gap_series, "gap between the end of a kernel and the start of the next kernel",
@@ -103,12 +103,12 @@ inline constexpr std::array all_series{
 /// Returns true if many launches share one wait.
 constexpr bool is_of_many(Manner manner) { return manner <= Manner::command_buffer; }
 
-/// Returns true if device events time the manner, instead of the host.
+/// Returns true if events of the device time the launch. Otherwise the host times it.
 constexpr bool is_on_device(Manner manner) {
   return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
 
-/// A point: launches of one manner.
+/// Shape of a point: launches of one manner.
 struct Shape {
   Manner manner{Manner::plain};
   std::uint64_t arguments{0};
@@ -117,11 +117,11 @@ struct Shape {
   std::uint64_t idle_ms{0};   ///< idle time before each launch
   Timer timer{Timer::wait};
 
-  /// Returns true for plain launches, with which others are compared.
+  /// Returns true for plain launches. The other launches are compared with them.
   [[nodiscard]] bool is_plain() const {
     return manner == Manner::plain && arguments == 0 && idle_queues == 0;
   }
-  /// Returns true if it differs from plain launches in one respect.
+  /// Returns true if the launches share a wait and differ from plain launches in one respect.
   [[nodiscard]] bool is_extra() const { return is_of_many(manner) && !is_plain(); }
 
   template <typename Visitor>
@@ -129,7 +129,7 @@ struct Shape {
     f.word("manner", manner, manner_words);
     f.whole("arguments", arguments, {.max = 64});
     f.whole("idle_queues", idle_queues, {.max = 64});
-    // The curve by the number of launches has plain launches only.
+    // Only plain launches have the parameter `launches`, over which the report draws a curve.
     if (is_plain()) f.whole("launches", launches, count_from_1);
     if (is_extra()) f.whole("launches_together", launches, count_from_1);
     f.whole("idle_ms", idle_ms, {.max = 60000});
@@ -137,12 +137,12 @@ struct Shape {
   }
 };
 
-// Facts of single round trips, in nanoseconds: the 99th percentile, and its 95 % interval.
+// Names of facts about single round trips, in ns: the 99th percentile and its 95 % interval.
 inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
-/// The facts about slow round trips.
+/// Facts about slow round trips.
 struct Observation {
   std::uint64_t slow{0};
   std::uint64_t slow_low{0};
@@ -156,23 +156,23 @@ struct Observation {
   }
 };
 
-/// Number and sum of the middle half of several times.
+/// Number and sum of the times in the middle half of a sample.
 struct Middle {
   std::uint64_t count{0};
   std::uint64_t ns{0};
 };
 
-/// Returns the middle half: it drops a quarter of the times at each end, and one at each end of
-/// three. The scheduler delays a few launches by milliseconds. A median instead would show the
-/// resolution of coarse clocks.
+/// Returns the middle half of the times: it drops a quarter of the times at each end, or one at
+/// each end of three times. The scheduler delays a few launches by milliseconds. A median would
+/// show the resolution of coarse clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
-/// Returns the 95 % interval of the median by ranks of the binomial distribution; the whole range
-/// for up to eight values. Needs at least one value.
+/// Returns the 95 % interval of the median, by ranks of the binomial distribution. For up to eight
+/// values it is the whole range. Requires at least one value.
 Interval interval_of_median(std::span<const double> values);
 
-/// The 99th percentile, and its 95 % interval by the ranks of the binomial distribution. Needs at
-/// least one time.
+/// 99th percentile, and its 95 % interval by ranks of the binomial distribution. Requires at least
+/// one time.
 struct Slow {
   double ns{0.0};
   Interval interval{};
@@ -184,10 +184,10 @@ extern const Probe probe;
 /// Returns the findings of the probe. Method: docs/launch.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Iterations of a kernel that takes some microseconds on a GPU.
+/// Number of iterations of a kernel that takes a few microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
-// Functions of `Probe` (launches.cpp).
+// Functions that `Probe` points to (launches.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 

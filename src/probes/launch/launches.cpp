@@ -2,7 +2,7 @@
 // Launching the kernels of cl/launch.cl, in every manner. Uses OpenCL.
 #include "measure/api/device.hpp"
 
-// This header follows that of OpenCL, which sets the version.
+// cl_ext.h must come after the header of OpenCL, which sets the version.
 #include <CL/cl_ext.h>
 #include <fmt/format.h>
 
@@ -28,15 +28,16 @@
 namespace clprobe::launch {
 namespace {
 
-// An odd number, so that only 2^32 launches leave the 32-bit counter unchanged.
+// Number that each launch adds to a 32-bit counter. Since it is odd, only multiples of 2^32
+// launches leave the counter unchanged.
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
-/// Launches of long kernels in one sample.
+/// Number of launches of long kernels in one sample.
 constexpr std::size_t spins = 32;
 
 KernelSpec spec_of(int program) { return {"launch.cl", fmt::format("-DPROGRAM={}", program)}; }
 
-/// Finds a function of an extension, which has no symbol. Throws cl::Error.
+/// Finds an extension function, which is not an exported symbol. Throws cl::Error.
 template <typename Function>
 Function find_function(const Session& session, const char* name) {
   const cl::Platform platform(session.device().getInfo<CL_DEVICE_PLATFORM>());
@@ -45,7 +46,7 @@ Function find_function(const Session& session, const char* name) {
   return reinterpret_cast<Function>(address);
 }
 
-/// Returns a queue with the properties that the device requires for command buffers.
+/// Returns a queue that has the properties the device requires for command buffers.
 cl::CommandQueue queue_for_command_buffers(const Session& session) {
   cl_command_queue_properties wanted = 0;
   expect_success(
@@ -55,13 +56,13 @@ cl::CommandQueue queue_for_command_buffers(const Session& session) {
   return {session.context(), session.device(), wanted};
 }
 
-/// Launches that are recorded once and then submitted together (cl_khr_command_buffer). The called
-/// functions have equal arguments in all revisions from 0.9.0 (Debian 12's headers, PoCL 3.1)
-/// to 1.0.
+/// Launches that are recorded once and then submitted together (cl_khr_command_buffer). The
+/// functions used have the same arguments in all revisions from 0.9.0 (Debian 12's headers, PoCL
+/// 3.1) to 1.0.
 class CommandBuffer {
  public:
-  /// Records consecutive launches of the kernel with its present arguments, of one work-item each.
-  /// Throws cl::Error.
+  /// Records `launches` consecutive launches of the kernel with its present arguments. Each launch
+  /// has one work-item. Throws cl::Error.
   CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
                 std::uint64_t launches)
       : queue_(std::move(queue)),
@@ -91,8 +92,8 @@ class CommandBuffer {
     expect_success(finalize(made), "clFinalizeCommandBufferKHR");
   }
 
-  /// Submits the launches without waiting. The previous submission must have ended. Throws
-  /// cl::Error.
+  /// Submits the recorded launches without waiting. The previous submission must have ended.
+  /// Throws cl::Error.
   void enqueue() const {
     expect_success(enqueue_(0, nullptr, static_cast<cl_command_buffer_khr>(buffer_.get()), 0,
                             nullptr, nullptr),
@@ -107,14 +108,16 @@ class CommandBuffer {
 };
 
 /// Programs that no driver has built before. Three series share each program, since compilers are
-/// slow: the first series measures all three times, and the others use the stored ones.
+/// slow. The first of these series measures the times of all three, and the other two use the
+/// stored times.
 class NewPrograms {
  public:
   NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer counter)
       : session_(session), queue_(std::move(queue)), counter_(std::move(counter)) {}
 
-  /// Returns the time in ns of a build or a rebuild, each with a first launch, or of the first
-  /// launch with a work-group of two after one of one.
+  /// Returns a time in ns: that of a build or a rebuild, with a first launch, or that of the first
+  /// launch with a work-group of 2. The launch with a work-group of 2 follows one with a
+  /// work-group of 1.
   std::uint64_t next_time(Manner manner) {
     added_ = 0;
     std::deque<std::uint64_t>& times = times_[manner];
@@ -123,16 +126,16 @@ class NewPrograms {
     times.pop_front();
     return first;
   }
-  /// Amount that the launches of the last call have added to the counter.
+  /// Returns the number that the launches of the last call have added to the counter.
   [[nodiscard]] cl_uint added() const { return added_; }
-  /// Drops the stored times after a wrong result.
+  /// Drops the stored times. Used after a wrong result.
   void forget() { times_.clear(); }
 
  private:
   void measure_one() {
     constexpr cl_uint one = 1;
     constexpr cl_uint two = 2;
-    // A number that makes the program unique among all runs.
+    // The time makes the number, and thus the program, unique among all runs.
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const std::int64_t number =
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() + ++count_;
@@ -140,7 +143,7 @@ class NewPrograms {
       cl::Kernel kernel;
       times_[Manner::build].push_back(host_ns_of([&] {
         kernel = build(number);
-        launch(kernel, one);  // some drivers compile only then
+        launch(kernel, one);  // some drivers compile at the first launch
       }));
       if (session_.info().max_work_group_size >= two) {
         times_[Manner::new_local_size].push_back(host_ns_of([&] { launch(kernel, two); }));
@@ -189,7 +192,7 @@ struct State {
   }
 
   Session& session;
-  cl::CommandQueue queue;  ///< in order, without profiling, which costs time in some drivers
+  cl::CommandQueue queue;  ///< in-order queue without profiling, which costs time in some drivers
   cl::Buffer counter;
   NewPrograms programs;
 };
@@ -205,7 +208,7 @@ class Launches {
   Launches(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// Returns the times in ns of launches with a wait each.
+  /// Returns the times in ns of `count` launches, each followed by a wait.
   [[nodiscard]] std::vector<std::uint64_t> waits(std::uint64_t count);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return spec_of(0).build(state_->session); }
@@ -224,7 +227,7 @@ class Launches {
   std::vector<cl::Kernel> kernels_{};  ///< one kernel, or two that alternate
   std::vector<cl::Event> last_{};
   std::optional<CommandBuffer> recorded_{};
-  cl_uint launched_{0};  ///< amount that the launches have added to the counter
+  cl_uint launched_{0};  ///< number that the launches have added to the counter
 };
 
 cl::Kernel Launches::counting(int program) const {
@@ -260,11 +263,11 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
   if (shape_.manner == Manner::two_programs) kernels_.push_back(counting(1));
   for (std::uint64_t i = 0; i < shape_.idle_queues; ++i) {
     idle_queues_.emplace_back(session.context(), session.device());
-    // Drivers allocate a queue's resources at its first use.
+    // Some drivers allocate the resources of a queue at its first use.
     enqueue(idle_queues_.back(), kernels_[0]);
     idle_queues_.back().finish();
   }
-  // Some drivers compile at the first launch, so that these launches are not timed.
+  // These launches are not timed: some drivers compile at the first launch.
   for (const cl::Kernel& kernel : kernels_) enqueue(queue_, kernel);
   queue_.finish();
   if (shape_.manner == Manner::command_buffer) {
@@ -319,8 +322,8 @@ std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
   return times;
 }
 
-/// Returns the times from the end of each kernel to the start of the next one, or from start to
-/// start.
+/// Returns the middle half of the times from the end of each kernel to the start of the next
+/// kernel, or from start to start.
 Middle Launches::device_times() {
   std::array<cl::Event, spins + 1> events;
   for (cl::Event& event : events) {
@@ -337,7 +340,7 @@ Middle Launches::device_times() {
                           ? last.getProfilingInfo<CL_PROFILING_COMMAND_START>()
                           : last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
     const auto start = events.at(i).getProfilingInfo<CL_PROFILING_COMMAND_START>();
-    // A kernel that starts before the previous one ends leaves no gap.
+    // If a kernel starts before the previous kernel ends, the gap is 0.
     times.push_back(start > from ? start - from : 0);
   }
   Middle middle = middle_half(times);
@@ -383,9 +386,10 @@ Measurement Launches::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Returns the number of waits of a sample: about a thousand launches together, so that a sample
-/// takes at least a millisecond, and at least three waits, so that a delay by the scheduler does
-/// not move the middle half. A wait for thousands of launches is long compared with a delay.
+/// Returns the number of waits of a sample. A sample has about a thousand launches, so that it
+/// takes at least a millisecond. It has at least three waits, so that a delay by the scheduler
+/// does not change the middle half. One wait for more than 2048 launches suffices: it is long
+/// compared with a delay.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;
@@ -395,8 +399,8 @@ std::uint64_t waits_of(const Shape& shape) {
   return std::clamp(usual_launches / shape.launches, min_waits, max_waits);
 }
 
-/// Returns true for pauses and builds, which need one sample per visit: an H200's driver builds for
-/// 62 ms, and a second build of a visit takes as long as the first.
+/// Returns true for pauses and builds, for which one sample per visit suffices. On an H200 a build
+/// takes 62 ms, and a second build in the same visit takes as long as the first.
 bool takes_long(Manner manner) {
   return manner == Manner::after_idling || manner == Manner::build ||
          manner == Manner::build_again || manner == Manner::new_local_size;

@@ -11,7 +11,7 @@ namespace clprobe::launch {
 TEST_CASE("launch: the middle half of times is what no few of them change") {
   const std::vector<std::uint64_t> times{4'000'000, 30, 10, 31, 33, 32, 90, 29};
   const Middle middle = middle_half(times);
-  CHECK(middle.count == 4);  // without the two shortest and the two longest
+  CHECK(middle.count == 4);  // the two shortest and the two longest times are dropped
   CHECK(middle.ns == 30 + 31 + 32 + 33);
 }
 
@@ -23,7 +23,7 @@ TEST_CASE("launch: of three times the middle is the median, of fewer all") {
   CHECK(middle_half({}).count == 0);
 }
 
-// Of 16 the ranks are 4 and 13: 8 - 1.96 * 4 / 2 = 4.08.
+// For 16 values the interval has the ranks 4 and 13: 8 - 1.96 * 4 / 2 = 4.08.
 TEST_CASE("launch: where the median of samples may be") {
   std::vector<double> values;
   for (int i = 16; i > 0; --i) values.push_back(i);
@@ -34,7 +34,8 @@ TEST_CASE("launch: where the median of samples may be") {
   CHECK(interval_of_median(std::vector{5.0}) == Interval{5.0, 5.0});
 }
 
-// 1.96 standard deviations of the binomial distribution: sqrt(0.99 * 0.01 / 1000) = 0.00315.
+// The interval extends 1.96 standard deviations of the binomial distribution, sqrt(0.99 * 0.01 /
+// 1000) = 0.00315, to each side.
 TEST_CASE("launch: one in a hundred, between the ranks that chance allows") {
   std::vector<std::uint64_t> times;
   for (std::uint64_t i = 1000; i > 0; --i) times.push_back(i);

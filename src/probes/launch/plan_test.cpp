@@ -40,7 +40,7 @@ Request with_launches(std::vector<int> counts, std::vector<std::string> series =
   return request;
 }
 
-/// Why the series is not measured.
+/// Returns the reason why the series is not measured.
 std::string reason_of(const Plan& plan, std::string_view name, std::string_view series) {
   const Finding* const found = find_finding(plan.findings, name, series);
   return found == nullptr ? "it is" : found->reason;
@@ -86,7 +86,7 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
   device.launch_timer = Timer::host;
   device.max_work_group_size = 1;
   device.reported.set("queue_properties", std::int64_t{2});
-  // The longer name of another extension is not this one.
+  // The device reports only another extension, whose name begins with cl_khr_command_buffer.
   device.reported.set("extensions", std::string("cl_khr_command_buffer_mutable_dispatch"));
   const Plan plan = probe.plan(device, {});
   const auto all = shapes_by_series<Shape>(plan);
@@ -103,7 +103,7 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
   CHECK(reason_of(plan, "period", "start-to-start") == "the driver's event times are unreliable");
   CHECK(reason_of(plan, "first_launch", "new-local-size") ==
         "the device's work-groups hold only one work-item");
-  CHECK(probe.plan(DeviceInfo{}, {}).findings.size() == 5);  // of which nothing is reported
+  CHECK(probe.plan(DeviceInfo{}, {}).findings.size() == 5);  // nothing is reported of this device
 }
 
 TEST_CASE("launch: less and more effort") {
@@ -129,7 +129,7 @@ TEST_CASE("launch: the numbers that are asked for, and those beside them") {
   const auto all =
       shapes_by_series<Shape>(probe.plan(device_with_all(), with_launches({1, 100, 5000})));
   CHECK(launches_in(all.at("queued")) == std::vector<std::uint64_t>{1, 100, 5000});
-  CHECK(all.at("event")[0].launches == 100);  // not more than 256
+  CHECK(all.at("event")[0].launches == 100);  // the largest requested number up to 256
   CHECK(all.at("after-idling")[0].launches == 1);
   const auto exact =
       shapes_by_series<Shape>(probe.plan(device_with_all(), with_launches({256, 257})));
@@ -148,7 +148,7 @@ TEST_CASE("launch: what is set beside plain launches is measured with as many of
   Request gap;
   gap.series = {"back-to-back", "build"};
   CHECK(shapes_by_series<Shape>(probe.plan(device_with_all(), gap)).size() ==
-        2);  // no difference, no plain ones
+        2);  // no extra cost, so no plain launches
 }
 
 TEST_CASE("launch: every series has a finding that the probe declares") {
