@@ -16,7 +16,8 @@
 namespace clprobe::stride {
 namespace {
 
-/// Strides that double from `first_bytes`; quartiles `spread` aside.
+/// Returns a curve whose strides double from `first_bytes`. The quartiles differ from the
+/// bandwidth by the share `spread`.
 std::vector<CurvePoint> curve_of(const std::vector<double>& bandwidths, double first_bytes = 4.0,
                                  double spread = 0.005) {
   std::vector<CurvePoint> points;
@@ -28,14 +29,14 @@ std::vector<CurvePoint> curve_of(const std::vector<double>& bandwidths, double f
   return points;
 }
 
-/// A Radeon R9 Nano, GB/s for 64 Mi ints, a grid of 1 Mi work-items and strides of 2^0 to 2^20
-/// elements: the README of clmempatterns (E. Konstantinidis).
+/// Bandwidths of a Radeon R9 Nano in GB/s, for 64 Mi ints, 1 Mi work-items and strides of 2^0 to
+/// 2^20 elements. Source: the README of clmempatterns (E. Konstantinidis).
 const std::vector<double> r9_nano{17.777,  46.266,  70.492,  132.325, 157.876, 332.622, 374.789,
                                   379.795, 370.526, 436.231, 449.315, 474.542, 483.988, 489.281,
                                   494.472, 493.526, 492.802, 491.863, 490.497, 490.425, 442.735};
 
-/// A GPU that fetches whole sectors, of which a work-item uses one element, and serves a sub-group
-/// at `partial` of its rate as long as its lanes (4 bytes each) do not lie side by side.
+/// GPU that fetches whole sectors, of which each work-item uses one element. It serves a sub-group
+/// at `partial` of the full rate unless the lanes (4 bytes each) access adjacent elements.
 struct MadeGpu {
   double sub_group;
   double sector_bytes;
@@ -45,11 +46,11 @@ struct MadeGpu {
     const double of_sector = std::min(1.0, stride_bytes / sector_bytes);
     return of_sector * (stride_bytes >= 4.0 * sub_group ? 1.0 : partial);
   }
-  /// From here on all is used.
+  /// Returns the smallest stride in bytes with full bandwidth.
   [[nodiscard]] double knee_bytes() const { return std::max(sector_bytes, 4.0 * sub_group); }
 };
 
-/// A bandwidth with 3 % noise of a launch, and what its quartiles would be.
+/// Random generator. `on` adds the noise of a launch, 3 %, to a bandwidth.
 class Noise {
  public:
   explicit Noise(std::uint64_t seed) : random_(seed) {}
@@ -115,7 +116,8 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
           CHECK(found.kind == CurveClass::gpu_coalescing);
           REQUIRE(found.knee);
           if (!found.sector) CHECK(found.no_sector_reason.starts_with("not visible"));
-          // The same bytes for each vector: in elements, the knee moves left by log2(vector).
+          // In bytes, the knee is the same for each vector size. In elements it moves left by
+          // log2(vector).
           const auto is_at = [&](const std::optional<std::size_t>& place, double stride_bytes) {
             return place && points[*place].stride_bytes == stride_bytes;
           };
@@ -131,7 +133,8 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
     }
   }
   CHECK(judged == 810);
-  // The class is always right. Of the places noise moves a few by a doubling.
+  // The class must always be right. Noise moves at most 1 % of the knees, sectors and sub-groups
+  // by one doubling.
   const int few = judged / 100;
   CHECK(wrong_knees <= few);
   CHECK(wrong_sectors <= few);
@@ -143,7 +146,7 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
 }
 
 TEST_CASE("growth that caches end is no sector; a leap is none of several doublings") {
-  // Shares of the best on an NVIDIA H200: reads of int, copies of int4.
+  // Shares of the best bandwidth on an NVIDIA H200: reads of int, then copies of int4.
   const CurveVerdict reads =
       judge_curve(curve_of({0.22, 0.44, 0.68, 0.85, 0.95, 0.99, 0.97, 0.98, 0.99, 1.0}), 32);
   CHECK(reads.kind == CurveClass::gpu_coalescing);
@@ -157,7 +160,8 @@ TEST_CASE("growth that caches end is no sector; a leap is none of several doubli
 }
 
 TEST_CASE("reads that caches help coalesce as well, and show neither sector nor sub-group") {
-  // Shares of the best on an NVIDIA H100, twice, and an H200 by a vector's bytes.
+  // Shares of the best bandwidth: two curves of an NVIDIA H100 and one of an H200. The first
+  // number is the size of a vector in bytes.
   const std::vector<std::pair<double, std::vector<double>>> curves{
       {4.0, {0.33, 0.66, 0.73, 0.87, 0.96, 1.0, 0.97, 0.98, 0.98, 0.97, 0.97, 0.98}},
       {16.0, {0.63, 0.86, 0.93, 0.96, 0.97, 0.97, 0.98, 0.99, 0.99, 0.99, 1.0, 0.99}},
@@ -196,15 +200,15 @@ TEST_CASE("a CPU wants runs; a curve without slopes is flat") {
 
 TEST_CASE("what is neither is unclear, with a reason") {
   for (const std::vector<double>& bandwidths : std::vector<std::vector<double>>{
-           {7.5, 8.0, 9.0, 10.0, 10.0, 10.0, 10.0},                   // a little slow at the start
-           {1.0, 2.0, 4.0, 10.0, 10.0, 4.0, 2.0, 1.0, 1.0, 1.0},      // nothing keeps it
-           {10.0, 10.0, 5.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0}}) {  // one stride alone is slow
+           {7.5, 8.0, 9.0, 10.0, 10.0, 10.0, 10.0},                   // slightly slow at the start
+           {1.0, 2.0, 4.0, 10.0, 10.0, 4.0, 2.0, 1.0, 1.0, 1.0},      // no plateau
+           {10.0, 10.0, 5.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0}}) {  // only one stride is slow
     const CurveVerdict found = judge_curve(curve_of(bandwidths), 32.0);
     CHECK(found.kind == CurveClass::unclear);
     CHECK_FALSE(found.unclear_reason.empty());
     CHECK_FALSE(found.sector.has_value());
   }
-  // A knee so far out that no sub-group explains it.
+  // A knee at a stride far beyond a sub-group has another cause than a sub-group.
   std::vector<double> late(20, 1.0);
   std::fill(late.begin() + 14, late.end(), 10.0);
   CHECK(judge_curve(curve_of(late), 32.0).kind == CurveClass::unclear);

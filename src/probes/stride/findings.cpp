@@ -24,27 +24,33 @@ namespace {
 constexpr std::size_t min_points = 4;
 constexpr double reaches_best = 0.9;
 constexpr double reaches_most = 0.6;
-// Caches serve much of the rest of a sector: on an H100 reads of 4 bytes per work-item reach a
-// third of the best, reads of 16 bytes two thirds. A share closer to the best may be noise.
+// Caches serve part of the rest of a sector: on an H100 reads of 4 bytes per work-item reach a
+// third of the best bandwidth, and reads of 16 bytes two thirds. A share between 0.7 and 0.8 is
+// neither slow nor fast, since it may be noise.
 constexpr double slow_start = 0.7;
 constexpr double fast_start = 0.8;
 constexpr double droops = 0.93;
 constexpr double droops_by_deviations = 4.0;
-// With noise of 3 % per point, 20 % below the slower of two neighbours is five deviations.
+// A dip is below 80 % of the slower neighbour. With noise of 3 % per point, this is five standard
+// deviations.
 constexpr double dips = 0.8;
-// A growth by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
+// Minimum growth for a doubling, as a share of 2: growth below 1.7 is not a doubling. Noise of 3 %
+// moves a ratio by 4 %.
 constexpr double grows_along = 0.85;
-// A small growth after a leap is no doubling either: the leap would count for later strides.
+// Minimum growth from one stride to the next. Without it, a leap to more than twice the bandwidth
+// would count for several doublings.
 constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
-// Maximum octaves from the width of a sub-group to its knee; a later knee has another cause.
+// Maximum distance of the knee from the width of a sub-group, in octaves. A later knee has another
+// cause.
 constexpr double max_octaves_after = 6.0;
-// The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
+// Burst of HBM2, GDDR6 and LPDDR4 in bytes. No memory of a GPU or CPU is fetched in smaller
+// pieces.
 constexpr double min_sector_bytes = 32.0;
 
 bool is_slower(const CurvePoint& a, const CurvePoint& b) { return a.bandwidth < b.bandwidth; }
 
-/// The bandwidths of a curve, by index.
+/// Bandwidths of a curve, by index.
 class Curve {
  public:
   explicit Curve(std::span<const CurvePoint> points) : points_(points) {}
@@ -55,8 +61,8 @@ class Curve {
   [[nodiscard]] const CurvePoint& point(std::size_t i) const { return points_[i]; }
   [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
 
-  /// Returns the median of all bandwidths near the median of the three best. The latter grows with
-  /// noise and the number of strides: with 16 strides and 3 % noise it is 4 % too high.
+  /// Returns the median of all bandwidths near the best. The median of only the three best would
+  /// grow with noise and the number of strides: with 16 strides and 3 % noise it is 4 % too high.
   [[nodiscard]] double robust_best() const {
     std::vector<double> values;
     values.reserve(size());
@@ -68,15 +74,15 @@ class Curve {
     return median(values);
   }
 
-  /// Returns the relative deviation of the strides that reach the bandwidth, without the last one.
+  /// Returns the relative deviation of the strides from `knee` on, without the last stride.
   [[nodiscard]] double noise_at(double bandwidth, std::size_t knee) const {
     std::vector<double> values;
     for (std::size_t i = knee; i < last(); ++i) values.push_back(at(i));
     return values.size() < 3 ? 0.0 : scaled_mad(values) / bandwidth;
   }
 
-  /// Returns the bandwidth at i, or the median with its neighbours if that is higher: this removes
-  /// a single slow stride, and does not move a step.
+  /// Returns the bandwidth at index i, or the median with its neighbours if that is higher. The
+  /// median removes a single slow stride, and does not move a step.
   [[nodiscard]] double without_dip(std::size_t i) const {
     if (i == 0) return at(0);
     std::array<double, 3> three{at(i - 1), at(i), at(i + 1)};
@@ -84,7 +90,8 @@ class Curve {
     return std::max(at(i), three[1]);
   }
 
-  /// Returns the first stride from which all but the last reach the bandwidth.
+  /// Returns the first stride from which all strides reach `bandwidth`, except possibly the last
+  /// one.
   [[nodiscard]] std::optional<std::size_t> knee_of(double bandwidth) const {
     std::optional<std::size_t> knee;
     for (std::size_t i = last(); i-- > 0;) {
@@ -139,7 +146,8 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
   if (curve.slowest() >= fast_start * verdict.best) {
     verdict.kind = CurveClass::flat;
   } else if (start >= fast_start) {
-    // The bandwidth must fall for large strides in general: a single slow stride is a dip.
+    // The class `cpu_serial` requires that large strides are slow in general. A single slow stride
+    // is a dip.
     std::vector<double> large;
     for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
       large.push_back(curve.at(i));
@@ -162,7 +170,8 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
 constexpr const char* growth_fades =
     "not visible: the growth fades far below the best bandwidth, as when caches serve the accesses";
 
-/// Finds the sector. Up to its size each doubling of the stride uses twice as much of each fetch.
+/// Finds the sector. Up to the size of a sector, each doubling of the stride doubles the used part
+/// of each fetch.
 void find_sector(const Curve& curve, CurveVerdict& verdict) {
   std::size_t end = 0;
   double expected = 1.0;
@@ -185,7 +194,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
 }
 
 void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
-  // Growth up to the minimum size of a sector fills sectors, even if no sector is visible.
+  // Growth up to the minimum size of a sector comes from the use of sectors, even if no sector is
+  // visible.
   std::size_t from = verdict.sector.value_or(0) + 1;
   while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
   std::optional<std::size_t> steepest;
@@ -193,10 +203,12 @@ void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
     if (curve.growth(i) < grows_clearly) continue;
     if (!steepest || curve.growth(i) > curve.growth(*steepest)) steepest = i;
   }
-  // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
+  // A sub-group has at most 128 work-items. Growth at larger strides is due to the structure of
+  // memory.
   constexpr double max_lanes = 128.0;
-  // A step stands out from the growth before it, or ends the growth. If caches serve other
-  // work-items from the rest of a line, the curve rises ever more slowly.
+  // A step is a growth that exceeds the growth before it, or that is the last growth. If caches
+  // serve other work-items from the rest of a line, the curve rises ever more slowly and has no
+  // step.
   const auto is_step = [&](std::size_t i) {
     if (!verdict.sector && i > 1 && curve.growth(i) < curve.growth(i - 1)) return false;
     const bool stands_out = i > from && curve.growth(i) > grows_clearly * curve.growth(i - 1);
@@ -255,7 +267,7 @@ CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
 
 namespace {
 
-/// The curve of a series, in ascending order of the strides.
+/// Curve of a series, in ascending order of the strides.
 struct SeriesCurve {
   std::string name{};
   std::string verb{"access"};
@@ -264,7 +276,8 @@ struct SeriesCurve {
   bool is_imported{false};  ///< each bandwidth is a single number from another tool
 };
 
-/// Parameters of a point for the findings. Imported points may have fewer.
+/// Parameters of a point that the findings need. Imported points may have only some of the
+/// parameters.
 struct Coordinates {
   std::optional<std::int64_t> stride_bytes{};
   std::optional<std::int64_t> stride_elements{};
@@ -295,7 +308,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
     const auto time = estimate(point, device);
     const std::int64_t stride = at.stride_bytes.value_or(0);
     if (!point.failure.empty() || !time || stride <= 0 || !(time->ns_interval.low > 0.0)) continue;
-    // Bytes per nanosecond; the fastest launches have the shortest times.
+    // `ns_per_second / ns` converts ns per byte to bytes per second. The fastest launches have the
+    // shortest times, so the ends of the interval are exchanged.
     curve.points.push_back({static_cast<double>(stride), ns_per_second / time->ns,
                             ns_per_second / time->ns_interval.high,
                             ns_per_second / time->ns_interval.low});
@@ -310,8 +324,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
   return all;
 }
 
-/// Returns the sub-group size that the driver reports. Imported runs lack it and get 64, the
-/// maximum of GPUs.
+/// Returns the sub-group size that the driver reports. Imported runs have no such report and get
+/// 64, the maximum of GPUs.
 double sub_group_of(const DeviceInfo& device) {
   constexpr double widest = 64.0;
   return device.timer == Timer::imported ? widest : static_cast<double>(device.sub_group_size);
@@ -319,7 +333,7 @@ double sub_group_of(const DeviceInfo& device) {
 
 std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uint64_t>(bytes)}); }
 
-/// Advice to a programmer, in one sentence.
+/// Returns advice to a programmer in one sentence.
 std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) {
   const std::vector<CurvePoint>& points = curve.points;
   const auto percent = [&](double bandwidth) {
@@ -363,8 +377,8 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
                      best_stride);
 }
 
-/// Returns the share by which two strides must differ, however little their samples scatter. On a
-/// CPU visits differ by more.
+/// Returns the minimum relative difference of two strides, even if samples scatter less. On a CPU
+/// it is larger, since visits differ more.
 double min_difference(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
@@ -375,13 +389,14 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
                                       best.high));
   found.findings.back().source = Source::measured;
   if (curve.is_imported) {
-    // A single number has no interval, and is not exact either.
+    // A single number from another tool has no interval, but it is not exact either.
     found.findings.back().low.reset();
     found.findings.back().high.reset();
   }
   Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
-  // Every stride that is not clearly slower might be the best in another run.
+  // Strides that are not clearly slower might be the best in another run, so they are part of the
+  // interval.
   for (const CurvePoint& point : curve.points) {
     if (point.high < best.low * (1.0 - min_difference(device))) continue;
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
@@ -410,7 +425,8 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
   constexpr std::string_view method =
       "90 % or more of the bandwidth of the fast strides from here on";
   if (verdict.kind == CurveClass::gpu_coalescing) {
-    // The interval runs from the previous stride, which is too small, to this one.
+    // The interval extends from the previous stride, which is too small, to the stride of the
+    // knee.
     const std::size_t at = *verdict.knee;
     const double here = curve.points[at].stride_bytes;
     const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;
@@ -427,7 +443,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
   }
 }
 
-/// Adds sectors and sub-groups, as the rise of a curve with the stride suggests them.
+/// Adds the sector and the sub-group that the rise of the curve with the stride indicates.
 void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
   Finding sector =

@@ -12,7 +12,8 @@
 namespace clprobe::stride {
 namespace {
 
-/// Points of one series whose launches take as long as the bandwidths (in bytes per second) say.
+/// Returns points of one series. The times of their launches follow from `bandwidths` in bytes per
+/// second.
 std::vector<Point> points_of(const std::vector<double>& bandwidths,
                              std::int64_t element_bytes = 4) {
   std::vector<Point> points;
@@ -60,7 +61,7 @@ const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 2.1e12, 4e12, 
 TEST_CASE("the numbers of another tool: all findings, and no interval of a single number") {
   DeviceInfo device;
   device.timer = Timer::imported;
-  // Those that clmempatterns gives of an R9 Nano, of which it does not say how wide sub-groups are.
+  // Bandwidths of an R9 Nano by clmempatterns, which does not report the size of sub-groups.
   const std::vector<double> bandwidths{
       17.777e9,  46.266e9,  70.492e9,  132.325e9, 157.876e9, 332.622e9, 374.789e9,
       379.795e9, 370.526e9, 436.231e9, 449.315e9, 474.542e9, 483.988e9, 489.281e9,
@@ -103,7 +104,7 @@ TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") 
   CHECK(*find(found, "knee")->value == 128.0);
   CHECK(*find(found, "knee")->low == 64.0);
   CHECK(*find(found, "sector")->value == 32.0);
-  CHECK(find(found, "sub_group")->value == 32.0);  // it doubles once more at 128 bytes
+  CHECK(find(found, "sub_group")->value == 32.0);  // the bandwidth doubles once more at 128 bytes
   CHECK(*find(found, "end_droop")->value == doctest::Approx(0.25).epsilon(0.01));
   const std::string& advice = find(found, "advice")->label;
   CHECK(advice.find("neighbouring work-items read neighbouring elements") != std::string::npos);
@@ -112,7 +113,7 @@ TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") 
 }
 
 TEST_CASE("a curve that rises ever more slowly, as caches make it, tells no sub-group") {
-  // int reads of an H200, 4 bytes to 4 KiB.
+  // Reads of int on an H200, with strides from 4 bytes to 4 KiB.
   const Findings found =
       analyse(gpu(), points_of({0.979e12, 1.909e12, 2.861e12, 3.641e12, 4.048e12, 4.216e12,
                                 4.066e12, 4.106e12, 4.153e12, 4.207e12, 4.237e12}));
@@ -128,18 +129,19 @@ TEST_CASE("a CPU: no knee and no hints, with the reason") {
   CHECK_FALSE(find(found, "knee")->value.has_value());
   CHECK(find(found, "knee")->reason.starts_with("not visible"));
   CHECK(find(found, "sector") == nullptr);
-  CHECK(find(found, "end_droop") == nullptr);  // it is the class
+  CHECK(find(found, "end_droop") == nullptr);  // slow large strides are the class itself
   CHECK(find(found, "advice")->label.find("one contiguous run") != std::string::npos);
 }
 
 TEST_CASE("the best stride lies among those that another run might find best") {
-  // Within 1 % on a GPU, 10 % on a CPU, and what the samples scatter by.
+  // Two strides count as equally fast within 1 % on a GPU and 10 % on a CPU, in addition to the
+  // scatter of the samples.
   const auto bracket = [](DeviceType type, double other) {
     DeviceInfo device = gpu();
     device.type = type;
     const Findings found = analyse(device, points_of({1e10, 1e10, other * 4e10, 1e10, 4e10, 1e10}));
     const Finding& best = *find(found, "best_stride");
-    // Which of those that are as fast is the fastest is chance.
+    // If several strides are equally fast, the best stride has no value.
     CHECK(best.value.has_value() == (best.low == best.high));
     CHECK((best.value ? *best.value == 64.0
                       : best.reason.starts_with("several strides are equally fast: 16 B")));

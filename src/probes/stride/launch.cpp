@@ -16,14 +16,14 @@
 namespace clprobe::stride {
 namespace {
 
-/// Memory of some kind, an argument of kernels.
+/// Memory of one kind of buffer, which kernels use as an argument.
 struct Memory {
-  std::unique_ptr<HostMemory> host{};  // declared before the buffer, so that it outlives the buffer
+  std::unique_ptr<HostMemory> host{};  // declared first, so that it is destroyed after the buffer
   cl::Buffer buffer{};
-  std::shared_ptr<void> shared{};  ///< shared virtual memory; replaces the buffer
+  std::shared_ptr<void> shared{};  ///< shared virtual memory, used instead of `buffer`
   std::uint64_t bytes{0};
-  std::uint64_t filled_word_bytes{0};  ///< 0: no data in it yet
-  int huge_page_percent{-1};           ///< share of huge pages; -1: unknown
+  std::uint64_t filled_word_bytes{0};  ///< 0: the memory contains no data yet
+  int huge_page_percent{-1};           ///< percentage of huge pages; -1: unknown
 
   void bind(cl::Kernel& kernel, cl_uint index) const {
     if (shared == nullptr) {
@@ -34,8 +34,8 @@ struct Memory {
   }
 };
 
-/// Allocates memory. Throws cl::Error; Unsupported if the driver lacks shared virtual memory of
-/// this size.
+/// Allocates memory. Throws cl::Error. Throws Unsupported if the driver has no shared virtual
+/// memory of this size.
 std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes size) {
   auto memory = std::make_shared<Memory>();
   memory->bytes = size.count;
@@ -49,7 +49,8 @@ std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes siz
     memory->buffer =
         cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
   } else {
-    // Huge pages, if the system provides them: with small ones a CPU would measure its page walks.
+    // The store has huge pages if the system provides them. With small pages a CPU would measure
+    // its page walks.
     Store store = make_store(session, size);
     memory->host = std::move(store.host);
     memory->buffer = store.buffer;
@@ -64,17 +65,17 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  Memories sources{};         ///< read by launches; one for each kind of buffer
-  Memories targets{};         ///< written by launches
+  Memories sources{};         ///< memory that launches read, one for each kind of buffer
+  Memories targets{};         ///< memory that launches write, one for each kind of buffer
   cl::Buffer sums{};          ///< sums of launches that read
-  KeptBuffer counts{};        ///< numbers of right words per checking work-item
-  std::uint64_t launches{0};  ///< number of the latest launch, which makes its results unique
+  KeptBuffer counts{};        ///< number of correct words per work-item that checks
+  std::uint64_t launches{0};  ///< number of the latest launch; results depend on it
 
   std::shared_ptr<Memory> memory_for(Memories& memories, const Shape& shape) {
     const std::uint64_t bytes = std::max(shape.buffer_bytes(), shape.shared_buffer_bytes);
     std::shared_ptr<Memory>& kept = memories[shape.buffer];
     if (kept == nullptr || kept->bytes < bytes) {
-      kept = nullptr;  // frees the memory before the new allocation
+      kept = nullptr;  // frees the old memory before the allocation
       kept = make_memory(session, shape.buffer, {bytes});
     }
     return kept;
@@ -88,13 +89,13 @@ struct State {
   }
 };
 
-/// Returns true for kernels with 64-bit indices. CPUs always use them: they add 64 bits as fast as
-/// 32, and need no instruction to widen an index to an address.
+/// Returns true for kernels with 64-bit indices. CPUs always use 64-bit indices: they add 64 bits
+/// as fast as 32 bits, and need no instruction to extend an index to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
 }
 
-/// Sets an argument whose type has 4 or 8 bytes.
+/// Sets a numeric argument of 4 or 8 bytes.
 void set_number(cl::Kernel& kernel, cl_uint index, std::uint64_t value, std::uint64_t bytes) {
   if (bytes == sizeof(cl_ulong)) {
     kernel.setArg(index, cl_ulong{value});
@@ -148,15 +149,16 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
   }
   if (writes_target(shape_.operation)) {
     target_ = state_->memory_for(state_->targets, shape_);
-    // The operating system allocates memory only for written pages.
+    // The target is filled once, since the operating system allocates only pages that were
+    // written.
     if (target_->filled_word_bytes == 0) fill(*target_, whole(target_->bytes, shape_.word_bytes()));
   } else {
     state_->need_sums();
   }
   const std::string name = fmt::format("stride_{}", word_in(operation_words, shape_.operation));
   kernel_ = spec_.kernel(session_, name.c_str());
-  // This launch is not timed: some drivers compile only now, and the first launch of a size may be
-  // slow.
+  // This launch is not timed: some drivers compile at the first launch, and the first launch of a
+  // size may be slow.
   launch(0, 1);
 }
 
@@ -185,7 +187,7 @@ LaunchTimes Stream::launch(std::uint64_t first, std::uint64_t batches) {
   return launch_over(session_, kernel_, {shape_.grid, shape_.work_group});
 }
 
-/// Sets three arguments, as wide as the words. Returns the index that follows.
+/// Sets three arguments that have the size of a word. Returns the index after the last argument.
 cl_uint Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const {
   for (const std::uint64_t value : {rule.square, rule.line, rule.constant}) {
     set_number(kernel, index++, value, shape_.word_bytes());
@@ -193,7 +195,8 @@ cl_uint Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule
   return index;
 }
 
-/// Launches a kernel that walks over a region of a memory; arguments from 11 on are set.
+/// Launches a kernel that walks over a region of a memory. The arguments from index 11 on must
+/// already be set.
 void Stream::launch_walk(cl::Kernel& kernel, const Memory& memory, const Region& region,
                          const Walk& walk, const WordRule& rule) {
   memory.bind(kernel, 0);
@@ -214,7 +217,8 @@ void Stream::fill(Memory& memory, const Region& region) {
   }
 }
 
-/// Compares the sums of sampled work-items. Each work-item has compared its own sum already.
+/// Compares the sums of sampled work-items. The other work-items have already compared their own
+/// sums in the kernel.
 void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   const bool is_long = shape_.word_bytes() == sizeof(cl_ulong);
   const std::uint64_t mask = is_long ? ~std::uint64_t{0} : 0xffffffffU;
@@ -232,17 +236,18 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
   std::uint64_t witness = 0;
   std::uint64_t expected = 0;
   for (std::uint64_t k = 0; k < samples_; ++k) {
-    // The checksum depends on the order, so that swapped sums fail.
+    // The checksum depends on the order of the sums, so that exchanged sums fail.
     witness = witness * 31 + (found[k] ^ number);
     expected = expected * 31 + (rule.at(shape_.first_of(k * items_apart)) & mask);
   }
-  // The launch's number after the samples means that some work-item found a wrong sum.
+  // If any work-item found a wrong sum, the kernel has stored the number of the launch after the
+  // samples.
   const bool is_refuted = found[samples_] == number;
   measurement.sample.witness = is_refuted ? ~expected : witness;
   measurement.expected_witness = expected;
 }
 
-/// Checks the written words: the checksum is the number of right words.
+/// Checks the written words. The checksum is the number of correct words.
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};
@@ -259,7 +264,8 @@ void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measuremen
 }
 
 Measurement Stream::run(std::uint64_t batches) {
-  // A partial launch continues where the previous one ended, so that its data are in no cache.
+  // A launch over part of the buffer continues where the previous launch ended, so that no cache
+  // holds its data.
   if (next_batch_ + batches > shape_.batches()) next_batch_ = 0;
   const std::uint64_t first = next_batch_ * shape_.unroll();
   const std::uint64_t count = batches * shape_.unroll();
@@ -277,10 +283,10 @@ Measurement Stream::run(std::uint64_t batches) {
   return measurement;
 }
 
-/// Returns the batches of a CPU's sample: part of the buffer if the CPU is slow, for some
-/// milliseconds, of which the start of a launch is a small part. The next sample continues with the
-/// next part. A fast CPU moves the whole buffer, as does one whose parts would be smaller than its
-/// prefetches.
+/// Returns the number of batches in a CPU's sample. On a slow CPU a sample takes about 12 ms, so
+/// that the start of a launch is a small part of it, and the next sample continues with the next
+/// part of the buffer. A fast CPU moves the whole buffer. So does a CPU for which a part would be
+/// smaller than its prefetches.
 std::uint64_t enough_batches(Stream& stream) {
   constexpr double enough_ns = 12e6;
   constexpr std::uint64_t trial_bytes = mebibytes(32).count;

@@ -16,7 +16,7 @@ namespace clprobe::stride {
 
 namespace {
 
-/// Sums of i and of i * i over 0 <= i < count, wrapping in 64 bits.
+/// Sums of i and of i * i for 0 <= i < count, modulo 2^64.
 struct Sums {
   std::uint64_t first;
   std::uint64_t second;
@@ -24,7 +24,7 @@ struct Sums {
 
 Sums sums_below(std::uint64_t count) {
   if (count == 0) return {0, 0};
-  // The factors are divided before the multiplication, which may wrap.
+  // The factors are divided before they are multiplied, since the products may wrap.
   std::array<std::uint64_t, 3> factors{count, count - 1, 2 * count - 1};
   factors.at(count % 2 == 0 ? 0 : 1) /= 2;
   const std::uint64_t first = factors[0] * factors[1];
@@ -87,7 +87,8 @@ WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count) 
   const Sums steps{until.first - before.first, until.second - before.second};
   const Sums lanes = sums_below(shape.vector);
   const std::uint64_t words = count * shape.vector;
-  // `distances` sums the distances i * step + lane of the words from the first word of element 0.
+  // `distances` is the sum of the distances i * step + lane of all words from the first word of
+  // element 0.
   const std::uint64_t step = shape.stride * shape.vector;
   const std::uint64_t distances = step * shape.vector * steps.first + count * lanes.first;
   const std::uint64_t squares = step * step * shape.vector * steps.second +
@@ -100,7 +101,8 @@ WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count) 
 
 std::uint64_t max_walkers(std::uint64_t words, bool is_cpu) {
   std::uint64_t items = is_cpu ? 1024 : 65536;
-  // Each work-item's loops stay below the limit at which some drivers end them.
+  // More work-items keep the loops of each work-item below the limit at which some drivers end
+  // loops.
   while (words / items > max_iterations / 2) items *= 2;
   return items;
 }

@@ -102,7 +102,7 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// A launch averages over many accesses, so that few launches suffice if they agree.
+// A launch averages over many accesses, so few launches suffice if they agree.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2),
               .relative_interval = 0.05,
@@ -111,7 +111,7 @@ constexpr Budgets budgets{
     .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02},
     .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// The requested options. The probe chooses those that are 0, empty or nothing.
+/// Requested options. For options that are 0, empty or nothing, the probe chooses values.
 struct Options {
   explicit Options(const Request& request)
       : effort(request.effort),
@@ -141,21 +141,25 @@ struct Options {
   bool is_whole{false};  ///< each launch moves the whole buffer
 };
 
-// On the fastest memory a launch takes at least 200 us with this buffer. Smaller GPUs have slower
-// memory.
+// Size of a GPU's buffer. With 1 GiB a launch takes at least 200 us, even on the fastest memory.
+// Smaller GPUs have slower memory.
 constexpr Bytes large_gpu_buffer = gibibytes(1);
 constexpr Bytes small_gpu_buffer = mebibytes(256);
 constexpr Bytes large_gpu_memory = gibibytes(16);
 constexpr Bytes min_cpu_buffer = mebibytes(64);
-// A pass should find nothing of the previous pass in the last cache.
+// Size of the buffer as a multiple of the last cache. A pass should find no data of the previous
+// pass in the last cache.
 constexpr std::uint64_t caches = 4;
-// Twice the work-items that a GPU's compute unit holds at once, so that none runs dry.
+// Twice the number of work-items that a GPU's compute unit holds at once, so that every compute
+// unit is always full.
 constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
-// A CPU runs the items of a group in turn. Many groups let its threads end together.
+// A CPU runs the work-items of a group one after another. With many groups all threads end at
+// about the same time.
 constexpr std::uint64_t cpu_items_per_unit = 2048;
-// Work-items have 16 elements as wide as a cache line. Larger strides then make 16 streams, in
-// which neighbouring work-items read neighbouring lines: on a Xeon 1.5 times the bandwidth of one
-// stream. Narrower elements would cost less than the driver's work per work-item.
+// Each work-item has 16 elements if elements are as wide as a cache line. With large strides these
+// are 16 streams, and neighbouring work-items read neighbouring lines: on a Xeon the bandwidth is
+// 1.5 times that of one stream. With narrower elements a work-item would take less time than the
+// driver needs to run it.
 constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
 
@@ -164,14 +168,15 @@ std::vector<Value> requested_or(const std::vector<Value>& requested, Value other
   return requested.empty() ? std::vector<Value>{otherwise} : requested;
 }
 
-/// Returns the last cache as measured, or as a CPU's driver reports it if that is larger: on a busy
-/// CPU the last cache may look like memory. A GPU's driver reports the first cache.
+/// Returns the size of the last cache: as measured, or on a CPU as reported if that is larger. On
+/// a busy CPU the last cache may look like memory. A GPU's driver reports the first cache, so its
+/// report is not used.
 Bytes last_cache(const DeviceInfo& device, const Options& requested) {
   if (!runs_items_in_turn(device)) return requested.last_cache;
   return std::max(requested.last_cache, reported_cache(device));
 }
 
-/// The size of a buffer, unless elements were requested.
+/// Returns the size of a buffer in bytes for runs without requested elements.
 Bytes default_buffer(const DeviceInfo& device, const Options& requested) {
   Bytes min = min_cpu_buffer;
   if (!runs_items_in_turn(device)) {
@@ -192,16 +197,17 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
   return shape.element_bytes() < cpu_line_bytes ? min : std::max(min, shape.elements / cpu_streams);
 }
 
-/// Returns the operation, elements and buffer of each series, without sizes.
+/// Returns the operation, the elements and the buffer of each series; the sizes are not set.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& requested) {
-  // The default is an overview: single values and vectors are read, vectors are copied, and on a
-  // CPU lines are read.
+  // By default the probe measures reads of single values and of vectors, and copies of vectors. On
+  // a CPU it also measures reads of whole cache lines.
   const bool is_overview = requested.types.empty() && requested.vectors.empty() &&
                            requested.operations.empty() && requested.buffers.empty();
   std::vector<Shape> kinds;
   if (is_overview && requested.effort != Effort::quick) {
     kinds = {{.vector = 1}, {.vector = 4}, {.vector = 4, .operation = Operation::copy}};
-    // With requested elements, lines are omitted: that many may exceed the memory.
+    // If elements are requested, whole cache lines are left out: the same number of lines may
+    // exceed the memory.
     if (runs_items_in_turn(device) && requested.elements == 0) kinds.push_back({.vector = 16});
     return kinds;
   }
@@ -220,7 +226,7 @@ std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& request
   return kinds;
 }
 
-/// Returns the number of buffers that exist at once.
+/// Returns the number of buffers that exist at the same time.
 std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
   std::uint64_t buffers = 0;
   for (const auto& [buffer, word] : buffer_words) {
@@ -234,14 +240,15 @@ std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
   return std::max<std::uint64_t>(1, buffers);
 }
 
-/// Returns the memory for checks, on device and host, in addition to buffers of size `buffer`.
+/// Returns the memory for checks on device and host. The buffers of size `buffer` are not
+/// included.
 Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds, Bytes buffer) {
   std::uint64_t bytes = 0;
   const auto is_any = [&](bool (*is)(Operation)) {
     return std::any_of(kinds.begin(), kinds.end(),
                        [&](const Shape& each) { return is(each.operation); });
   };
-  // Once on the device and once on the host.
+  // The sums exist on the device and on the host.
   if (is_any([](Operation each) { return !writes_target(each); })) bytes += 2 * sums_bytes;
   if (is_any(writes_target)) {
     constexpr std::uint64_t narrowest_word = 4;
@@ -251,8 +258,8 @@ Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds
   return {bytes};
 }
 
-/// Returns the largest buffer that all kinds can have. Requested elements may use the whole memory,
-/// others a quarter of it.
+/// Returns the size of the largest buffer that all kinds can have. With requested elements, the
+/// buffers may use the whole memory; otherwise they may use a quarter of it.
 Bytes max_buffer(const DeviceInfo& device, const Options& requested,
                  const std::vector<Shape>& kinds) {
   Bytes all = requested.elements != 0 ? device.global_memory : device.global_memory / 4;
@@ -263,13 +270,13 @@ Bytes max_buffer(const DeviceInfo& device, const Options& requested,
   return std::min(all / count_buffers(kinds), device.max_allocation);
 }
 
-/// The largest work-group that is a power of two.
+/// Returns the size of the largest work-group that is a power of two.
 std::uint64_t max_work_group(const DeviceInfo& device) {
   return std::bit_floor(max_group_of(device));
 }
 
-/// Returns the kind with the requested numbers of elements, work-items and work-items per group, or
-/// with those that suit the device.
+/// Returns the shape with numbers of elements, work-items and work-items per group: as requested,
+/// or otherwise as suitable for the device.
 Shape with_sizes(const DeviceInfo& device, const Options& requested,
                  const std::vector<Shape>& kinds, Shape shape) {
   const Bytes max = max_buffer(device, requested, kinds);
@@ -277,7 +284,7 @@ Shape with_sizes(const DeviceInfo& device, const Options& requested,
   shape.elements = requested.elements != 0
                        ? requested.elements
                        : std::max<std::uint64_t>(1, buffer.count / shape.element_bytes());
-  // Each work-item has at least a batch, unless --grid is given.
+  // Without --grid, each work-item has at least 16 elements, the largest batch.
   constexpr std::uint64_t min_run = 16;
   shape.grid = requested.grid != 0 ? requested.grid
                                    : std::min(default_grid(device, shape),
@@ -297,7 +304,8 @@ bool has_svm(const DeviceInfo& device) {
   return device.reported.integer_or("svm_capabilities", 0) != 0;
 }
 
-/// Returns the reason why the device has no such elements or buffers; empty if it has.
+/// Returns the reason why the device does not support the elements or the buffer. Returns an empty
+/// string if it does.
 std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";
@@ -329,7 +337,7 @@ Point point_of(const Shape& shape) {
   return point;
 }
 
-/// Returns a reference point with a buffer of its own.
+/// Returns a reference point with its own buffer.
 PointAlone alone(Shape shape) {
   shape.shared_buffer_bytes = shape.buffer_bytes();
   return {point_of(shape), Bytes{shape.buffer_bytes()}};
@@ -357,7 +365,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-      // The reference reads contiguous runs, which all devices stream best.
+      // The reference reads contiguous runs, whose bandwidth is the highest on all devices.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && requested.effort != Effort::quick;
       if (is_first_read) {
@@ -384,7 +392,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kind
   return {};
 }
 
-/// Checks --work-group, whose valid powers of two depend on the device.
+/// Checks --work-group. The valid powers of two depend on the device.
 std::string check_work_group(const DeviceInfo& device, const Options& requested) {
   const std::uint64_t most = max_work_group(device);
   if (requested.work_group > most) {
@@ -442,7 +450,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   return problem.empty() ? check_sizes(device, requested, kinds) : problem;
 }
 
-/// Returns the pattern for the class of a curve; empty if no rule fits.
+/// Returns the access pattern that suits the class of a curve. Returns an empty string if no rule
+/// fits.
 std::string_view pattern_of(const Finding* kind) {
   if (kind == nullptr) return {};
   const std::string_view word = kind->label;
@@ -456,7 +465,7 @@ std::string_view pattern_of(const Finding* kind) {
   return {};
 }
 
-/// The fastest series of an operation: "read", of "read int" and "read int4".
+/// Fastest series of an operation: for `read`, the faster of "read int" and "read int4".
 struct Best {
   std::string operation{};
   std::string type{};
@@ -483,7 +492,8 @@ std::vector<Best> best_of(const ProbeResult& result) {
   return all;
 }
 
-/// Returns "read 4.55 TB/s, copy 4.03 TB/s (int4, coalesced)", with common parts at the end.
+/// Returns "read 4.55 TB/s, copy 4.03 TB/s (int4, coalesced)". Element type and pattern follow at
+/// the end if all operations have them in common.
 std::string text_of(const std::vector<Best>& all) {
   const auto share = [&](auto part) {
     return std::all_of(all.begin(), all.end(),

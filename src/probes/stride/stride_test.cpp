@@ -145,14 +145,15 @@ TEST_CASE("buffers: 1 GiB on a large GPU, four times the last cache where it is 
   CHECK(buffer(big_gpu(), {}) == gibibytes(1).count);
   CHECK(buffer(cpu(), {}) == mebibytes(128).count);
   Request request;
-  // The larger of what `latency` found and what is reported.
+  // The last cache is the larger of the one that `latency` found and the one that the driver
+  // reports.
   request.known.last_cache = mebibytes(100);
   CHECK(buffer(cpu(), request) == mebibytes(512).count);
   request.known.last_cache = mebibytes(1);
   CHECK(buffer(cpu(), request) == mebibytes(128).count);
   request.known.last_cache = mebibytes(300);
   CHECK(buffer(big_gpu(), request) == gibibytes(2).count);
-  request.max_memory = mebibytes(100);  // two buffers, powers of two
+  request.max_memory = mebibytes(100);  // two buffers, each a power of two
   CHECK(buffer(cpu(), request) == mebibytes(32).count);
   Request quick;
   quick.effort = Effort::quick;
@@ -160,9 +161,9 @@ TEST_CASE("buffers: 1 GiB on a large GPU, four times the last cache where it is 
 }
 
 TEST_CASE("the memory of a plan is that of its buffers and of their checks") {
-  constexpr std::uint64_t sums = 2 * 4097 * 8;        // of reads, on the device and on the host
-  constexpr std::uint64_t counts = 2 * 65536 * 4;     // of copies
-  constexpr std::uint64_t cpu_counts = 2 * 2048 * 4;  // fewer work-items check
+  constexpr std::uint64_t sums = 2 * 4097 * 8;        // reads: on device and host
+  constexpr std::uint64_t counts = 2 * 65536 * 4;     // copies: correct words
+  constexpr std::uint64_t cpu_counts = 2 * 2048 * 4;  // on a CPU fewer work-items check
   CHECK(stride_probe().plan(big_gpu(), {}).memory == gibibytes(2) + Bytes{sums} + Bytes{counts});
   CHECK(stride_probe().plan(cpu(), {}).memory == mebibytes(256) + Bytes{sums} + Bytes{cpu_counts});
   const Request reads = asking({{"operation", Words{"read"}}, count("elements", 1024)});
@@ -273,14 +274,15 @@ TEST_CASE("bad input names the nearest valid value") {
   says(problem(big_gpu(), {count("grid", 64), count("work-group", 128)}),
        {"--work-group", "does not divide", "at most 64"});
   says(problem(big_gpu(), {count("work-group", 2048)}), {"--work-group", "at most 1024"});
-  // A power of two that the device refuses is no advice.
+  // The advice is the maximum of the device, not the nearest power of two, which the device
+  // refuses.
   says(problem(big_gpu(), {count("work-group", 100000000)}), {"--work-group", "at most 1024"});
   says(problem(big_gpu(), {count("work-group", 96)}), {"not a power of two", "choose 64 or 128"});
   says(problem(phone(), {count("work-group", 3)}), {"not a power of two", "choose 2 or 4"});
   says(problem(phone(), {count("work-group", 64)}), {"--work-group", "at most 32"});
   says(problem(cpu(), {count("elements", std::uint64_t{1} << 40U)}),
        {"--elements", "exceed the available memory", "at most 268435456"});
-  // Half of the memory less what checks need, in each of two buffers of int4.
+  // The limit is half of 1 MiB, less the memory for checks, for each of two buffers of int4.
   says(problem(cpu(), {count("elements", 1U << 20U)}, mebibytes(1)),
        {"--elements", "2 buffers", "at most 16384"});
   says(problem(phone(), {{"type", Words{"double"}}}), {"--type", "int or float"});
@@ -303,7 +305,7 @@ TEST_CASE("more than 4 GiB and more than 2^32 elements are planned, with places 
   CHECK(needs_wide(shape));
   CHECK(shape.first_of(shape.grid - 1) + (shape.run() - 1) * shape.stride == shape.elements - 1);
   Shape narrow = shape;
-  narrow.elements = std::uint64_t{1} << 32U;  // the last place is 2^32 - 1
+  narrow.elements = std::uint64_t{1} << 32U;  // the largest index is 2^32 - 1
   CHECK_FALSE(needs_wide(narrow));
 }
 
@@ -360,7 +362,7 @@ TEST_CASE("wrong patterns give other sums") {
   const WordRule shifted = sum_rule(shape, 1, shape.run());
   int same = 0;
   for (std::uint64_t item = 0; item < shape.grid; ++item) {
-    // In 32 bits, as the kernel compares ints.
+    // Sums are compared in 32 bits, as the kernel compares sums of ints.
     const auto low = [](std::uint64_t sum) { return static_cast<std::uint32_t>(sum); };
     const std::uint32_t expected = low(right.at(shape.first_of(item)));
     if (expected == low(other.at(wrong.first_of(item)))) ++same;

@@ -17,12 +17,12 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Maximum number of simulated batches per work-item: all batches take equally long, except that the
-// first and the last overlap less.
+// Maximum number of simulated batches per work-item. All batches take equally long, except that
+// the first and the last one overlap less.
 constexpr std::uint64_t max_simulated_batches = 4;
-constexpr Register sum = 32;  // the values of a batch use the registers below
+constexpr Register sum = 32;  // the values of a batch use lower registers
 
-/// The part of a launch that one compute unit runs; all compute units run equal parts.
+/// Part of a launch that runs on one compute unit. All compute units have equal parts.
 struct Share {
   std::uint64_t groups{1};
   std::uint64_t items{1};  ///< work-items per work-group
@@ -41,7 +41,7 @@ Share share_of(const Machine& machine, const Shape& shape) {
           std::min(shape.batches(), max_simulated_batches)};
 }
 
-/// Returns the byte offsets of the first elements of a share's work-items. Work-groups are dealt to
+/// Returns the byte offset of the first element of each work-item of a share. Work-groups go to
 /// the compute units one after another.
 std::vector<std::uint64_t> first_elements(const Machine& machine, const Shape& shape,
                                           const Share& share) {
@@ -59,12 +59,12 @@ std::vector<std::uint64_t> first_elements(const Machine& machine, const Shape& s
   return offsets;
 }
 
-/// Makes the batches: all loads of a batch, then its stores.
+/// Returns the program of the batches. In each batch all loads precede the stores.
 Program batches_of(const Machine& machine, const Shape& shape, const Share& share) {
   const bool loads = shape.operation != Operation::write;
   const bool stores = shape.operation != Operation::read;
   const std::uint64_t step = shape.stride * shape.element_bytes();
-  // A second buffer follows the first.
+  // The second buffer follows the first one in the simulated address space.
   const std::uint64_t target = uses_two_buffers(shape.operation) ? shape.buffer_bytes() : 0;
   Program program;
   const auto lanes_of = [&](std::uint64_t element, std::uint64_t base) {
