@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t fewest_small = 3;
 
-/// Fits a line through the times of transfers that consist mostly of start-up; nothing if they do
-/// not determine one.
+/// Fits a line through the times of transfers that consist mostly of start-up. Returns nothing if
+/// the transfers do not determine a line.
 std::optional<Line> line_of(const std::vector<Timed>& small) {
   if (small.size() < fewest_small || small.front().bytes == small.back().bytes) return std::nullopt;
   std::vector<double> bytes;
@@ -33,7 +33,7 @@ std::optional<Line> line_of(const std::vector<Timed>& small) {
     ns.push_back(each.ns);
   }
   const Line line = fit_relative_line(bytes, ns);
-  // Impossible sizes or times of a stored run can leave no difference between the sums.
+  // With impossible sizes or times in a stored run, the fit can divide by 0.
   const bool is_known = line.intercept > 0.0 && std::isfinite(line.intercept_interval.high);
   return is_known ? std::optional(line) : std::nullopt;
 }
@@ -78,10 +78,11 @@ std::optional<Law> fit_law(std::vector<Timed> transfers) {
 namespace {
 
 constexpr std::string_view law_method = "start-up and rate";
-/// A mapping that is this much faster than any way to move bytes moves none. A kernel that is this
-/// much faster does not read from the host.
+/// Minimum factor between a mapping that moves no bytes and the fastest call that moves bytes. A
+/// kernel that is faster by this factor does not read from the host.
 constexpr double beyond_moving = 3.0;
-/// In shorter transfers the time of the call itself hides whether bytes were moved.
+/// Minimum time in ns that the fastest call needs to move the bytes. In shorter transfers the
+/// overhead of a call hides whether bytes were moved.
 constexpr double telling_ns = 200e3;
 constexpr std::string_view too_small =
     "no transfer is large enough to stand out from the overhead of a call";
@@ -103,15 +104,16 @@ std::vector<Timed> transfers_of(std::string_view series, const DeviceInfo& devic
   return transfers;
 }
 
-/// Returns true if the host copies the bytes, such as from ordinary memory into the driver's.
+/// Returns true if the host copies the bytes, for example from ordinary memory to the driver's
+/// memory.
 bool is_copied_by_host(Way way) {
   return way == Way::pageable || way == Way::map || way == Way::svm;
 }
 
-/// Returns the interval that holds in any run for shared or placed rates. Two directions share the
-/// link and the host's memory differently each time: in seven runs of an H200 they had 95 to 103
-/// GB/s together. Copies on the device depend on their buffers' addresses: in ten runs of an
-/// H200 they had 1.97 to 2.17 TB/s.
+/// Returns the interval of a rate that varies between runs, widened to 6 %. Two directions share
+/// the link and the host's memory differently in each run: in seven runs of an H200 their sum was
+/// 95 to 103 GB/s. The rate of copies on the device depends on the addresses of the buffers: in
+/// ten runs of an H200 it was 1.97 to 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);
@@ -126,7 +128,7 @@ Interval rate_of(const Law& law, const SeriesSpec& spec, DeviceType type) {
   return is_shared || is_by_place ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
-/// Name of a series' rate, and whether the series has a start-up.
+/// Name of the finding for a series' rate, and whether the series has a start-up.
 struct Named {
   std::string_view rate{"bandwidth"};
   bool has_start{true};
@@ -157,7 +159,7 @@ void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, c
                                       start.high * rate.high));
 }
 
-/// The bytes and the time of one transfer.
+/// Bytes and time of one transfer.
 struct Moved {
   double bytes{0.0};
   double ns{0.0};
@@ -165,8 +167,8 @@ struct Moved {
   [[nodiscard]] double rate() const { return bytes / ns; }
 };
 
-/// Returns the best one-way rate between host and device of transfers of at least `bytes`; 0 if
-/// there is none.
+/// Returns the highest one-way rate, in bytes per ns, between host and device. Only transfers of
+/// at least `bytes` bytes count. Returns 0 if there is none.
 double best_moved(const DeviceInfo& device, std::span<const Point> points, double bytes) {
   double best = 0.0;
   for (const SeriesSpec& each : all_series) {
@@ -178,7 +180,8 @@ double best_moved(const DeviceInfo& device, std::span<const Point> points, doubl
   return best;
 }
 
-/// Adds the rate of both directions at once as a share of the sum of both alone.
+/// Adds the rate of both directions at once, as a share of the sum of the rates of each direction
+/// alone.
 void add_duplex(Findings& found, const Laws& laws) {
   const auto both = laws.find(both_series);
   const auto to = laws.find("to-device-pinned");
@@ -194,7 +197,8 @@ void add_duplex(Findings& found, const Laws& laws) {
                  of_both.high / (of_to.low + of_from.low)));
 }
 
-/// Labels a finding by whether something is faster than every way to move bytes.
+/// Labels a finding: `beyond` if `moved` is clearly faster than `best`, the rate of the fastest
+/// call that moves bytes, and else `otherwise`.
 Finding compare_with_moving(Finding finding, const Moved& moved, double best,
                             std::string_view beyond, std::string_view otherwise) {
   if (!(best > 0.0)) {
@@ -207,7 +211,7 @@ Finding compare_with_moving(Finding finding, const Moved& moved, double best,
   return finding;
 }
 
-/// Adds whether a mapping moves bytes, by the time of the largest mapping without a copy.
+/// Adds whether a mapping moves bytes. The time of the largest mapping without a copy decides.
 void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
   Moved mapping;
   std::string_view series;
@@ -218,7 +222,7 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       const auto shape = find_shape<Shape>(point);
       if (point.series != each.name || !took || !(*took > 0.0) || !shape) continue;
       const auto size = static_cast<double>(shape->transfer_bytes);
-      // Either direction may move bytes, so the slower one counts.
+      // A mapping in either direction may move bytes, so the slower direction counts.
       if (size < mapping.bytes || (size == mapping.bytes && *took <= mapping.ns)) continue;
       mapping = {size, *took};
       series = each.name;
@@ -230,7 +234,8 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
-/// Finds out where the driver's host memory is, from a series of kernels.
+/// Decides from a series of kernels whether the driver keeps its host memory on the host or on the
+/// device.
 std::optional<Finding> find_host_memory(std::string_view series, const DeviceInfo& device,
                                         std::span<const Point> points) {
   if (shares_memory_with_host(device)) return std::nullopt;
@@ -244,15 +249,15 @@ std::optional<Finding> find_host_memory(std::string_view series, const DeviceInf
                              kept_on_host);
 }
 
-/// Names a rate. Rates other than one way alone over the link have names of their own, so that they
-/// are not compared with it, and no start-up.
+/// Names the rate of a series. Only a rate of one direction alone over the link is a `bandwidth`,
+/// since rates with equal names are compared. Other rates have no start-up.
 Named name_rate(const SeriesSpec& spec, const std::optional<Finding>& host_memory) {
   if (is_of_large_ones(spec)) return {"one_way_bandwidth", false};
   if (host_memory && host_memory->label == kept_on_device) return {"device_bandwidth", false};
   return {};
 }
 
-/// Transfers between this device and another one.
+/// Series of transfers between this device and another device.
 struct PeerSeries {
   std::string name{};
   const SeriesSpec* spec{nullptr};
@@ -260,7 +265,7 @@ struct PeerSeries {
   bool peer_shares_memory{false};
 };
 
-/// Returns the series of peers in the order of the points.
+/// Returns the series with other devices, in the order of the points.
 std::vector<PeerSeries> peer_series_in(std::span<const Point> points) {
   std::vector<PeerSeries> all;
   for (const Point& point : points) {
@@ -279,7 +284,7 @@ std::vector<PeerSeries> peer_series_in(std::span<const Point> points) {
   return all;
 }
 
-/// Returns the rate of the fastest call in that direction; 0 if there is none.
+/// Returns the rate of the fastest call in a direction. Returns 0 if there is none.
 double best_rate(const Laws& laws, Direction direction) {
   double best = 0.0;
   for (const SeriesSpec& each : all_series) {
@@ -290,9 +295,10 @@ double best_rate(const Laws& laws, Direction direction) {
   return best;
 }
 
-/// Decides whether bytes go to another device through the host. A driver that moves them to the
-/// host and then to the other device needs the time of both; one that overlaps parts needs the time
-/// of the slower way. A rate above both cannot go through the host.
+/// Decides whether bytes reach another device through the host. A driver may move all bytes to the
+/// host and then to the other device: the times add up. A driver that overlaps parts needs only
+/// the time of the slower direction. If the rate exceeds the rates of both directions, the path
+/// does not go through the host.
 Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device,
                 const Laws& laws) {
   constexpr double beyond_links = 1.1;

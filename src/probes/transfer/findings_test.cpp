@@ -49,7 +49,7 @@ Point measured(std::string_view series, std::uint64_t bytes, double start_ns, do
 
 using Points = std::vector<Point>;
 
-/// Of all sizes; of some series only the large ones are measured.
+/// Adds points of a series at all sizes. Series without a start-up have only large sizes.
 void add(Points& points, std::string_view series, double start_ns, double rate) {
   for (std::uint64_t bytes = small_size; bytes <= large_size; bytes *= 4) {
     if (is_of_large_ones(spec_of(series)) && bytes * large_part < large_size) continue;
@@ -62,7 +62,8 @@ void add_mapping(Points& points, std::string_view series, std::uint64_t bytes, d
   points.back().facts.set(mapping_ns, static_cast<std::int64_t>(took_ns));
 }
 
-/// A GPU behind a link that carries 50 bytes a nanosecond each way.
+/// Returns points of a GPU whose link carries 50 bytes per ns to the device and 40 bytes per ns
+/// back.
 Points behind_link() {
   Points points;
   add(points, "to-device", 20e3, 10.0);
@@ -111,7 +112,8 @@ TEST_CASE("transfer: what the host copies is known to a third, what it begins to
   CHECK(width(gpu(), "bandwidth", "to-device") == doctest::Approx(0.64).epsilon(0.01));
   CHECK(width(gpu(), "start_up", "to-device") == doctest::Approx(0.64).epsilon(0.01));
   CHECK(width(gpu(), "bandwidth", "to-device-pinned") < 0.01);
-  // Of a CPU, whose run sees what disturbs its host.
+  // On a CPU device the interval is narrower, since the reference points of a run show the
+  // disturbances of the host.
   DeviceInfo cpu = gpu();
   cpu.type = DeviceType::cpu;
   CHECK(width(cpu, "bandwidth", "to-device") == doctest::Approx(0.24).epsilon(0.01));
@@ -121,7 +123,7 @@ TEST_CASE("transfer: what the host copies is known to a third, what it begins to
 TEST_CASE("transfer: both ways at once beside each way alone") {
   const Findings found = analyse(gpu(), behind_link());
   CHECK(*found_in(found, "duplex").value == doctest::Approx(80.0 / 90.0).epsilon(0.002));
-  // It does not matter which of them is the faster one.
+  // The result does not depend on which direction is faster.
   Points turned = behind_link();
   for (Point& each : turned) {
     if (each.series == "to-device-pinned") {
@@ -132,7 +134,7 @@ TEST_CASE("transfer: both ways at once beside each way alone") {
   }
   CHECK(*found_in(analyse(gpu(), turned), "duplex").value ==
         doctest::Approx(80.0 / 90.0).epsilon(0.002));
-  // Of one way and both ways at once nothing follows for the other way.
+  // With only one direction alone, the share is unknown.
   Points points = behind_link();
   std::erase_if(points, [](const Point& each) { return each.series == "from-device-pinned"; });
   CHECK_FALSE(has(analyse(gpu(), points), "duplex"));
@@ -171,11 +173,11 @@ TEST_CASE(
     return found_in(analyse(gpu(), points), "zero_copy").label;
   };
   CHECK(zero_copy_by(1e4) == is_zero_copy);
-  // Three times the best of the ways that surely move bytes, which is 50.
+  // The threshold is three times the fastest call that moves bytes, 50 bytes per ns.
   CHECK(zero_copy_by(155.0) == is_zero_copy);
   CHECK(zero_copy_by(145.0) == is_no_zero_copy);
   CHECK(zero_copy_by(50.0) == is_no_zero_copy);
-  // Either way may move them, and the way back is slow.
+  // A mapping counts as a copy if one direction moves bytes, here the direction from the device.
   Points points = behind_link();
   add_mapping(points, "to-device-map", large_size, 1000.0);
   add_mapping(points, "from-device-map", large_size, static_cast<double>(large_size) / 50.0);
@@ -186,7 +188,7 @@ TEST_CASE(
 }
 
 TEST_CASE("transfer: a mapping is told from a copy by large transfers beside it alone") {
-  // 50 bytes a nanosecond: less than 10 MB takes less than 200 us.
+  // At 50 bytes per ns, transfers below 10 MB take less than 200 us.
   for (const std::uint64_t bytes : {mebibytes(1).count, mebibytes(4).count}) {
     Points points = behind_link();
     add_mapping(points, "to-device-map", bytes, 10.0);
@@ -198,7 +200,8 @@ TEST_CASE("transfer: a mapping is told from a copy by large transfers beside it 
   Points large = behind_link();
   add_mapping(large, "to-device-map", mebibytes(16).count, 10.0);
   CHECK(found_in(analyse(gpu(), large), "zero_copy").label == is_zero_copy);
-  // The slow start of a small transfer is no rate, and a copy out of a mapping none either.
+  // Without a large transfer there is no rate for comparison. A small transfer mostly consists of
+  // start-up, and the copy in a mapping may not move bytes over the link.
   Points small;
   add_mapping(small, "to-device-map", large_size, static_cast<double>(large_size) / 50.0);
   small.push_back(measured("to-device", small_size, 20e3, 10.0));
@@ -254,7 +257,8 @@ TEST_CASE("transfer: a kernel in device memory has no rate or start-up of the li
   };
   CHECK(row("to-device-kernel") == "1.59 TB/s in device memory");
   CHECK(row("from-device-kernel") == "956 GB/s in device memory");
-  // Each way by itself: what crosses the link has all of it.
+  // The host memory of each direction is judged separately: the series that crosses the link has
+  // all findings of a link.
   std::erase_if(points, [](const Point& each) { return each.series == "from-device-kernel"; });
   add(points, "from-device-kernel", 20e3, 40.0);
   const Findings found = analyse(gpu(), points);

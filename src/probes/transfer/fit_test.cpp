@@ -16,7 +16,7 @@ constexpr double mebi = kibi * kibi;
 
 Timed timed(double bytes, double ns) { return {bytes, ns, {ns, ns}}; }
 
-/// Sizes from 64 B to 256 MiB by which t = start + bytes / rate.
+/// Returns times t = start + bytes / rate for sizes from 64 B to 256 MiB.
 std::vector<Timed> exact(double start, double rate) {
   std::vector<Timed> all;
   for (double bytes = 64; bytes <= 256 * mebi; bytes *= 4) {
@@ -45,7 +45,8 @@ TEST_CASE("transfer: a start-up and a rate are found again") {
 }
 
 TEST_CASE("transfer: the start-up is that of least squares, weighted by 1/t^2") {
-  // Computed in exact fractions, with the 97.5 % quantile of t for 3 degrees, 3.182446.
+  // A program with exact fractions computed the expected values. The 97.5 % quantile of Student's
+  // t for 3 degrees of freedom is 3.182446.
   std::vector<Timed> all{timed(1024, 10300), timed(2048, 10150), timed(4096, 10700),
                          timed(8192, 10610), timed(16384, 11390)};
   all.push_back(timed(64 * mebi, 64 * mebi / 25.0));
@@ -60,7 +61,8 @@ TEST_CASE("transfer: the start-up is that of least squares, weighted by 1/t^2") 
 TEST_CASE("transfer: the rate is that of the largest transfers, whatever those between do") {
   std::vector<Timed> all = exact(10e3, 50.0);
   for (Timed& each : all) {
-    // As where a cache holds it, and as where the driver copies through a buffer of its own.
+    // One medium size is faster, as if a cache held the bytes. Another one is slower, as if the
+    // driver copied through its own buffer.
     if (each.bytes == 256 * kibi) each.ns /= 3;
     if (each.bytes == 4 * mebi) each.ns *= 4;
     each.ns_interval = {each.ns, each.ns};
@@ -68,7 +70,7 @@ TEST_CASE("transfer: the rate is that of the largest transfers, whatever those b
   const auto law = fit_law(all);
   REQUIRE(law.has_value());
   CHECK(law->bytes_per_ns == doctest::Approx(50.0).epsilon(0.001));
-  // A quarter of the largest is large, less is not.
+  // A transfer counts as large from a quarter of the largest size on.
   const auto rate_with = [](double second) {
     return fit_law({timed(second, second / 10.0), timed(64 * mebi, 64 * mebi / 20.0)})
         ->bytes_per_ns;
@@ -90,7 +92,7 @@ TEST_CASE("transfer: without three transfers that are mostly start-up nothing is
   CHECK_FALSE(fit_law(all)->start_ns.has_value());
   all.push_back(timed(32, 132));
   CHECK(*fit_law(all)->start_ns == doctest::Approx(100.0).epsilon(0.001));
-  // Up to where the start-up is half of it.
+  // A transfer counts as small if at least half of its time is start-up.
   const auto start_with = [](double third) {
     return fit_law({timed(8, 1008), timed(64, 1064), timed(third, 1000 + third),
                     timed(64 * mebi, 64 * mebi)})
@@ -98,7 +100,7 @@ TEST_CASE("transfer: without three transfers that are mostly start-up nothing is
   };
   CHECK(start_with(990).has_value());
   CHECK_FALSE(start_with(1010).has_value());
-  // One transfer has a rate.
+  // A single transfer gives a rate.
   CHECK(fit_law({timed(4096, 512)})->bytes_per_ns == doctest::Approx(8.0));
 }
 
@@ -121,7 +123,7 @@ TEST_CASE("transfer: of noisy transfers the truth is in the intervals") {
     const double noise = random.uniform(0.002, 0.03);
     std::vector<Timed> all;
     for (const Timed& each : exact(start, rate)) {
-      // The median of four samples and their quartiles.
+      // Each time is the median of four samples, with their quartiles as interval.
       std::vector<double> samples;
       for (int i = 0; i < 4; ++i) samples.push_back(each.ns * std::exp(noise * random.normal()));
       const double low = quantile(samples, 0.25);

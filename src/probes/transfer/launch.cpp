@@ -21,23 +21,24 @@ namespace {
 
 using Action = std::function<void()>;
 
-/// A transfer: its ends, and the action that moves the bytes.
+/// Transfer: its ends, and the action that moves the bytes.
 struct Route {
   struct Part {
     End from;
     End to;
   };
 
-  std::vector<Part> parts;  ///< one part, or one per direction
+  std::vector<Part> parts;  ///< one part per direction
   Action move;              ///< moves the bytes; returns when they have arrived
-  Action end{};             ///< waits for work that is not timed; may be null
-  /// True if each move needs new marks: the driver may skip a move of unchanged bytes.
+  Action end{};             ///< waits for other work, untimed; may be null
+  /// True if the marks must change before each move: the driver may skip a move of unchanged
+  /// bytes.
   bool is_marked_anew{false};
 
   void mark(const Marks& marks) const {
     for (const Part& each : parts) each.from.mark(marks);
   }
-  /// Returns the checksum of the arrived marks over all parts.
+  /// Returns the checksum of the marks that arrived, over all parts.
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const {
     std::uint64_t all = 0;
     for (const Part& each : parts) all += each.to.sum(marks);
@@ -61,7 +62,7 @@ Action copy_by_kernel(Memories& memories, const cl::Buffer& from, const cl::Buff
   };
 }
 
-/// Returns a mapping, an action of the host meanwhile, and the unmapping.
+/// Returns an action that maps the memory, runs `action` on the host and unmaps the memory.
 Action by_mapping(Memories& memories, Direction direction, std::uint64_t bytes,
                   std::function<void(void*)> action) {
   const cl_map_flags flags =
@@ -91,7 +92,7 @@ Route one_way(Memories& memories, const Shape& shape) {
         End::mapped(memories), End::of_buffer(memories, device),
         copy_by_kernel(memories, is_there ? host : device, is_there ? device : host, bytes));
   }
-  // Pinned copies of either direction use one buffer.
+  // Pinned copies of both directions use the same buffer.
   void* const host = shape.way == Way::pinned ? memories.pinned_source() : memories.ordinary();
   const End at_host = End::on_host(memories, host);
   if (shape.way == Way::map) {
@@ -117,13 +118,14 @@ Route one_way(Memories& memories, const Shape& shape) {
     } else {
       queue.enqueueReadBuffer(device, blocking, 0, bytes, host);
     }
-    // Some drivers return from a blocking call before the device has all bytes.
+    // Some drivers return from a blocking call before the device has received all bytes.
     queue.finish();
   });
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
 
-/// Returns the route to the device by one queue, and from another of its buffers by the other
-/// queue. If one direction is timed, the other one has more to do, so that it lasts until the end.
+/// Returns the route of both directions at once: one queue writes to a buffer of the device, and
+/// the other queue reads another buffer. If only one direction is timed, the other direction makes
+/// two copies, so that it lasts until the end.
 Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
   const cl::Buffer& device = memories.device();
   const cl::Buffer& other = memories.other();
@@ -151,8 +153,8 @@ Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
           [=] { second.finish(); }};
 }
 
-/// Returns a copy by the queue of the receiving device, which has the bytes when the queue is
-/// finished.
+/// Returns a copy by the queue of the receiving device. The receiving device has all bytes when
+/// this queue has finished.
 Route by_copy(Memories& from, const cl::Buffer& source, Memories& to, const cl::Buffer& target,
               std::uint64_t bytes) {
   return {{{End::of_buffer(from, source), End::of_buffer(to, target)}}, [=, &to] {
@@ -180,7 +182,7 @@ Route route_of(Memories& memories, const Shape& shape) {
   return one_way(memories, shape);
 }
 
-/// Returns the minimum time of mappings without a copy.
+/// Returns the minimum time of three mappings without a copy, in ns.
 std::uint64_t mapping_time(Memories& memories, const Shape& shape) {
   constexpr int times = 3;
   const Action mapping = by_mapping(memories, shape.direction, shape.transfer_bytes, [](void*) {});
@@ -189,16 +191,16 @@ std::uint64_t mapping_time(Memories& memories, const Shape& shape) {
   return least;
 }
 
-/// The identity of a point.
+/// Fields that identify a point.
 using Visited = std::tuple<Direction, Way, std::uint64_t, std::uint64_t>;
 
 Visited visited(const Shape& shape) {
   return {shape.direction, shape.way, shape.transfer_bytes, shape.peer};
 }
 
-/// Transfers of a sample, enough for the host's clock, and samples of a visit; 0: the budget
-/// decides. If one transfer takes long, the host copies, and visits differ by more than the samples
-/// of one.
+/// Number of transfers in a sample, so that a sample is long enough for the host's clock, and
+/// number of samples in a visit. With 0 samples the budget decides. Long transfers get one sample
+/// per visit: the host copies the bytes, and visits differ more than the samples of a visit.
 struct Counts {
   std::uint64_t transfers{1};
   int samples{0};
@@ -209,7 +211,7 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  std::map<std::uint64_t, std::unique_ptr<Memories>> memories{};  ///< keys: size of the buffers
+  std::map<std::uint64_t, std::unique_ptr<Memories>> memories{};  ///< key: size of the buffers
   std::map<std::uint64_t, std::unique_ptr<PeerMemories>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
@@ -228,7 +230,8 @@ struct State {
   }
 };
 
-/// The sum of the times of the moves, without the marks between them.
+/// Returns the sum of the times of all moves. The time to write the marks before each move is
+/// excluded.
 std::uint64_t time_marked_anew(const Route& route, const Marks& marks, std::uint64_t iterations) {
   std::uint64_t ns = host_ns_of(route.move);
   for (std::uint64_t i = 1; i < iterations; ++i) {
@@ -256,10 +259,11 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
 
 Counts find_counts(State& state, const Shape& shape, const Route& route) {
   constexpr std::uint64_t long_ns = 2'500'000;
-  // The engine lengthens samples below a millisecond.
+  // Length of a sample in ns. The engine would lengthen samples below a millisecond.
   constexpr std::uint64_t usual_ns = 1'250'000;
   constexpr std::uint64_t max_transfers = 4096;
-  // The first transfer of a buffer makes its pages known to the device.
+  // The first transfer of a buffer takes longer, since the driver makes the buffer's pages known
+  // to the device. A second run gives the time, except for long transfers.
   const std::uint64_t first_ns = run(state, shape, route, 1).sample.host_ns + 1;
   if (first_ns >= usual_ns) return {1, first_ns >= long_ns ? 1 : 0};
   const std::uint64_t few = std::clamp<std::uint64_t>(usual_ns / 4 / first_ns, 1, 64);
@@ -267,14 +271,16 @@ Counts find_counts(State& state, const Shape& shape, const Route& route) {
   return {std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers)};
 }
 
-/// Returns the counts of a point, which are found once: that takes the time of a sample.
+/// Returns the counts of a point. They are determined only at the first visit, which takes the
+/// time of a sample.
 Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   const auto known = state.counts.find(visited(shape));
   if (known == state.counts.end()) {
     return state.counts.emplace(visited(shape), find_counts(state, shape, route)).first->second;
   }
-  // Other points have used the caches meanwhile, which long transfers exceed; buffers between
-  // devices are new.
+  // Between visits, other points have used the caches, so an untimed transfer runs first. Long
+  // transfers exceed the caches. Buffers between devices are new, so that their first transfer is
+  // slow.
   if (known->second.samples == 0 || shape.way == Way::peer) run(state, shape, route, 1);
   return known->second;
 }
@@ -301,7 +307,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set(mapping_ns,
                    static_cast<std::int64_t>(mapping_time(state->memories_for(size), shape)));
   }
-  // The core and node of the thread that requests the transfer: a host may have several nodes.
+  // Core and node of the thread that requests the transfer. Rates depend on the node if the host
+  // has more than one.
   if (const auto place = system::place_of_thread()) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});

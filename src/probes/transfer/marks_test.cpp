@@ -21,19 +21,20 @@ Words contents(std::uint64_t words) {
   return all;
 }
 
-/// What is sent, marked for a sample.
+/// Returns the words that are sent, with the marks of a sample.
 Words marked(const Marks& marks) {
   Words all = contents(marks.words());
   marks.write_to(all);
   return all;
 }
 
-/// What lies there before: the transfer of the sample before.
+/// Returns the words that the previous sample transferred, which lie at the destination before the
+/// transfer.
 Words of_the_sample_before(const Marks& marks) {
   return marked(Marks(marks.words(), marks.launch() - 1));
 }
 
-/// Whether a copy of the first words alone, over what was there before, is seen.
+/// Returns true if the checksum differs after a transfer of only the first `copied` words.
 bool sees_copy_of_first(std::uint64_t copied, const Marks& marks) {
   Words there = of_the_sample_before(marks);
   const Words sent = marked(marks);
@@ -74,14 +75,14 @@ TEST_CASE("transfer: a right copy has the sum, and a kernel that gathers the mar
       gathered.push_back(there[marks.place(mark)]);
     }
     CHECK(sum_of_marks(gathered) == marks.expected_sum());
-    // In another order they are no right copy.
+    // Marks in another order have another checksum.
     std::swap(gathered.front(), gathered.back());
     CHECK(sum_of_marks(gathered) != marks.expected_sum());
   }
 }
 
 TEST_CASE("transfer: the sum is the one that cl/transfer.cl and another program have") {
-  // By a few lines of Python: mixed(512 * 7 + mark) times 2 * mark + 1.
+  // A Python program computed the sum of mixed(512 * 7 + mark) times 2 * mark + 1.
   CHECK(mixed(1) == 0x688990c0U);
   CHECK(Marks(4, 7).expected_sum() == 40215517302ULL);
 }
@@ -91,7 +92,7 @@ TEST_CASE("transfer: copies without their first or last words, or of a part, are
     CAPTURE(words);
     for (std::uint32_t launch = 2; launch < 12; ++launch) {
       const Marks marks(words, launch);
-      CHECK(sees_copy_of_first(0, marks));  // nothing was copied: it is all stale
+      CHECK(sees_copy_of_first(0, marks));  // nothing was copied: old marks
       CHECK(sees_copy_of_first(1, marks));
       CHECK(sees_copy_of_first(words / 2, marks));
       CHECK(sees_copy_of_first(words - 1, marks));
@@ -122,7 +123,7 @@ TEST_CASE("transfer: copies to another place are seen") {
 
 TEST_CASE("transfer: a hole in the middle is seen sooner or later, since places change") {
   constexpr std::uint64_t words = 1U << 20U;
-  constexpr std::uint64_t hole = 1024;  // half of what lies between two marks
+  constexpr std::uint64_t hole = 1024;  // half of the distance of two marks
   int seen = 0;
   for (std::uint32_t launch = 2; launch < 102; ++launch) {
     const Marks marks(words, launch);

@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t word_bytes = Shape::word_bytes;
 
 void fill_on_host(void* begin, Bytes size) {
-  // The rest repeats the first part: no link's compression finds repetitions at this distance.
+  // The rest of the memory repeats the first MiB. A link with compression does not find
+  // repetitions at this distance.
   constexpr std::uint64_t part = mebibytes(1).count;
   auto* const bytes = static_cast<std::byte*>(begin);
   auto* const words = static_cast<std::uint32_t*>(begin);
@@ -30,13 +31,13 @@ void fill_on_host(void* begin, Bytes size) {
   }
 }
 
-/// Launches a kernel, whose argument 0 is set, over `words`.
+/// Launches a kernel over `words` words. Its argument 0 must already be set.
 void launch_over_words(Session& session, cl::Kernel& kernel, std::uint64_t words) {
   kernel.setArg(1, cl_ulong{words});
   launch_over(session, kernel, spread_over(session.info(), words));
 }
 
-/// Returns memory of a buffer that the host maps once.
+/// Returns the memory of a buffer that is mapped for as long as the returned pointer exists.
 std::shared_ptr<void> make_pinned(const Session& session, const cl::CommandQueue& queue,
                                   Bytes size) {
   const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
@@ -134,7 +135,7 @@ End End::mapped(Memories& memories) {
   return end;
 }
 
-/// Returns a kernel with this memory as argument 0.
+/// Returns the kernel `name` with this memory as argument 0.
 cl::Kernel End::kernel(const char* name) const {
   cl::Kernel kernel = spec.kernel(memories_->session(), name);
   if (shared_virtual_ != nullptr) {
@@ -145,8 +146,8 @@ cl::Kernel End::kernel(const char* name) const {
   return kernel;
 }
 
-/// Launches one work-item per mark, in at least two work-groups, so that a CPU's driver may use all
-/// cores.
+/// Launches the kernel with one work-item per mark. There are at least two work-groups, so that a
+/// CPU's driver may use all cores.
 void End::launch_for(const Marks& marks, cl::Kernel& kernel) const {
   constexpr std::uint64_t mark_group = 64;
   Session& session = memories_->session();
@@ -207,7 +208,7 @@ PeerMemories::PeerMemories(const Session& session, const FoundDevice& peer,
 
 void PeerMemories::hold(Bytes size) {
   if (here_memories_ && here_memories_->size() == size) return;
-  here_memories_.reset();  // frees the memory before the new allocation
+  here_memories_.reset();  // frees the old memory before the allocation
   there_memories_.reset();
   here_memories_.emplace(here_, size);
   there_memories_.emplace(there_, size);

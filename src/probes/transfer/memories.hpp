@@ -14,22 +14,22 @@ namespace clprobe::transfer {
 
 inline const KernelSpec spec{"transfer.cl"};
 
-/// The memories of the probe on one device. Each is created when it is first needed, and filled
-/// with incompressible words: the operating system allocates memory only for written pages.
+/// Memories of the probe on one device. Each memory is created when it is first used. It is filled
+/// with incompressible words, since the operating system allocates only pages that were written.
 class Memories {
  public:
   Memories(Session& session, Bytes size);
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] Bytes size() const { return size_; }
-  /// Returns the in-order queue, without profiling, which costs time in some drivers. The second
-  /// queue is for the opposite direction.
+  /// Returns the in-order queue. It has no profiling, which costs time in some drivers. The second
+  /// queue serves the opposite direction.
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
 
   const cl::Buffer& device() { return filled(device_, 0); }
   const cl::Buffer& other() { return filled(other_, 0); }  ///< a second buffer on the device
-  /// Returns memory of the driver that the host can map.
+  /// Returns a buffer of the driver that the host can map.
   const cl::Buffer& mappable() { return filled(mappable_, CL_MEM_ALLOC_HOST_PTR); }
   void* ordinary();
   void* pinned_source() { return filled_pinned(pinned_source_); }
@@ -56,20 +56,20 @@ class Memories {
   std::shared_ptr<void> shared_virtual_{};
 };
 
-/// One end of a transfer: a memory whose marks can be written and read without a transfer.
+/// One end of a transfer: a memory. Its marks can be written and read without a transfer.
 class End {
  public:
-  /// Returns memory that the host reads and writes.
+  /// Returns an end whose marks the host writes and reads.
   static End on_host(Memories& memories, void* begin);
-  /// Returns memory that kernels read and write.
+  /// Returns an end whose marks kernels write and read.
   static End of_buffer(Memories& memories, const cl::Buffer& buffer);
   static End of_shared_virtual(Memories& memories);
-  /// Returns the mappable memory, whose marks the host accesses through a mapping.
+  /// Returns the mappable memory as an end. The host accesses its marks through a mapping.
   static End mapped(Memories& memories);
 
-  /// Writes the marks of a sample.
+  /// Writes the marks of a sample to the memory.
   void mark(const Marks& marks) const;
-  /// Returns the checksum of the words at the marks.
+  /// Returns the checksum of the words at the positions of the marks.
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const;
 
  private:
@@ -80,20 +80,22 @@ class End {
   auto while_mapped(cl_map_flags flags, std::uint64_t words, Action action) const;
 
   Memories* memories_;
-  std::uint32_t* host_{nullptr};  ///< null if kernels read and write
+  std::uint32_t* host_{nullptr};  ///< null if kernels access the marks
   cl::Buffer buffer_{};
-  void* shared_virtual_{nullptr};  ///< replaces the buffer if not null
+  void* shared_virtual_{nullptr};  ///< if not null, used instead of the buffer
   bool is_mapped_{false};
 };
 
-/// The memories of this device and of another device of its platform, in a common context. A
-/// context of all devices would cost time in runs without copies between them.
+/// Memories of this device and of another device of its platform, in a common context. A context
+/// of all devices would cost time in runs without copies between devices.
 class PeerMemories {
  public:
-  /// Throws Unsupported if the other device does not respond or the driver has no context for both.
+  /// Makes a context of this device and the device `peer`. Throws Unsupported if the other device
+  /// does not respond or if the driver has no context for both devices.
   PeerMemories(const Session& session, std::uint64_t peer);
 
-  /// Makes buffers of exactly this size: a driver may move a whole buffer for a part.
+  /// Makes buffers of exactly this size, since a driver may move a whole buffer even if only a
+  /// part is copied.
   void hold(Bytes size);
 
   [[nodiscard]] Memories& here() { return here_memories_.value(); }

@@ -79,7 +79,8 @@ void add_peer(Points& points, std::uint64_t peer, double rate, const std::string
   }
 }
 
-/// Behind a link that carries 50 bytes a nanosecond there and 40 back: one after the other, 22.2.
+/// Returns points of a link that carries 50 bytes per ns to the device and 40 bytes per ns back.
+/// Through the host, one direction after the other, the rate is 22.2 bytes per ns.
 Points behind_link_of_own() {
   Points points;
   add_all_sizes(points, "to-device-pinned", {.direction = Direction::to_device, .way = Way::pinned},
@@ -139,7 +140,7 @@ TEST_CASE("transfer: between devices there are few sizes, as large ones as all")
   CHECK(sizes(2, with_effort(Effort::quick)) == few);
   CHECK(sizes(2, with_effort(Effort::thorough)).size() == 23);
   CHECK(sizes(3, with_effort(Effort::thorough)).size() == 6);
-  // Of those that are asked for none is left out.
+  // Requested sizes are all measured.
   CHECK(sizes(3, with_sizes({{kibibytes(1), mebibytes(16), 0.0}})).size() == 5);
 }
 

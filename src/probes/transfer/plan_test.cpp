@@ -17,7 +17,7 @@ namespace clprobe::transfer {
 
 namespace {
 
-// Those between devices apart (peer_test.cpp).
+// Number of series without the two series between devices, which peer_test.cpp tests.
 constexpr std::size_t series_of_one_device = all_series.size() - 2;
 
 DeviceInfo svm_gpu() {
@@ -154,7 +154,7 @@ TEST_CASE("transfer: memory holds, with one series and with all") {
       request.series = {"to-device"};
       const Plan one = probe.plan(device, request);
       CHECK(one.memory <= max);
-      // Two buffers and not eight.
+      // One series needs two buffers, all series need eight.
       CHECK(sizes_in(one).at("to-device").back() > sizes_in(all).at("to-device").back());
     }
   }
@@ -173,13 +173,14 @@ TEST_CASE("transfer: only a look that has time and memory for it has the link's 
   DeviceInfo short_of_memory = svm_gpu();
   short_of_memory.max_allocation = mebibytes(255);
   CHECK(largest(short_of_memory, request) == mebibytes(64));
-  // Seven buffers take as much as 1.75 of the large ones, of which three are its own.
+  // The seven usual buffers have the size of 1.75 large buffers. The largest transfer needs three
+  // more large buffers.
   request.max_memory = mebibytes(6 * 256);
   CHECK(largest(svm_gpu(), request) == mebibytes(256));
   CHECK(probe.plan(svm_gpu(), request).memory <= request.max_memory);
   request.max_memory = mebibytes(6 * 256 - 1);
   CHECK(largest(svm_gpu(), request) == mebibytes(64));
-  // Those who do not ask for the series have none of its memory.
+  // Without the series of pinned memory there are no large buffers.
   request.max_memory = {};
   request.series = {"to-device"};
   CHECK(probe.plan(svm_gpu(), request).memory == mebibytes(2 * 64));
@@ -228,7 +229,7 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
   REQUIRE(sizes.size() == 12);
   CHECK(sizes[1] == mebibytes(2).count);
   CHECK(sizes.back() == gibibytes(2).count);
-  // Rounded down to vectors.
+  // Sizes are rounded down to whole vectors of 16 bytes.
   CHECK(sizes_for(svm_gpu(), with_sizes({{Bytes{1000}, Bytes{1000}, 0.0}})) ==
         std::vector<std::uint64_t>{992});
   CHECK(probe.check(svm_gpu(), {}).empty());
@@ -242,7 +243,7 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
         "--sizes: none of these sizes can be transferred; choose sizes between 16 B and 512 KiB");
   little.series = {"to-device"};
   CHECK(probe.check(svm_gpu(), little).empty());
-  // One of several, and the end of a range.
+  // A size beyond the limit is refused, either as one of two sizes or as the end of a range.
   for (const SizeRange& more :
        {SizeRange{mebibytes(2), mebibytes(2), 0.0}, {kibibytes(1), mebibytes(2), 0.0}}) {
     Request with_more = with_sizes({{kibibytes(1), kibibytes(1), 0.0}, more});

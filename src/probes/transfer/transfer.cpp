@@ -102,9 +102,10 @@ std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceI
            each.way == Way::duplex;
   });
   const bool has_ordinary = by(Way::pageable) || by(Way::map) || by(Way::svm);
-  // One buffer is for mappings and kernels, others are mapped once.
+  // Mappings and kernels share one buffer. Pinned memory has two more buffers, which are mapped
+  // once.
   const bool has_pinned = by(Way::pinned) || by(Way::duplex);
-  // A context of two devices may have both of its buffers on both.
+  // In a context of two devices, the driver may keep each of the two buffers on both devices.
   const std::uint64_t of_peers = by(Way::peer) ? 2 * peers_of(device).size() : 0;
   return 1 + of_peers + (has_other ? 1U : 0U) + (has_ordinary ? 1U : 0U) + (has_pinned ? 2U : 0U) +
          (by(Way::map) || by(Way::kernel) ? 1U : 0U) + (by(Way::svm) ? 1U : 0U);
@@ -116,8 +117,8 @@ const Finding* rate_of(const ProbeResult& result, std::string_view series) {
   return find_value(result.findings, "bandwidth", series);
 }
 
-/// Writes consecutive rates, with the unit only if it changes, and with the interval only if it is
-/// wide.
+/// Formats consecutive rates. A unit is written only if it differs from the previous unit, and an
+/// interval only if it is wide.
 class Rates {
  public:
   std::string text(const Finding& rate) {
@@ -142,8 +143,8 @@ class Rates {
   std::string unit_{};
 };
 
-/// Returns "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and 14.4",
-/// where the first rates are those of pinned memory; empty without rates.
+/// Returns "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and
+/// 14.4". The first three rates are those of pinned memory. Returns an empty string without rates.
 std::string both_ways(const ProbeResult& result) {
   struct Way {
     std::string_view word;
@@ -191,8 +192,8 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   return text;
 }
 
-/// Returns "to 7 others: 388 GB/s to 391 GB/s, direct", or "to 388 GB/s, direct" for one other
-/// device.
+/// Returns "to 7 others: 388 GB/s to 391 GB/s, direct" for seven other devices, and "to 388 GB/s,
+/// direct" for one.
 std::string with_peers(const ProbeResult& result, std::string_view series) {
   const std::string_view word = series.substr(0, series.find('-'));
   std::vector<double> rates;
@@ -249,13 +250,16 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // One of ten runs of an H100 had 27 GB/s from the device while bytes went to it, the others 50.
+    // This rate varies between runs: in one of ten runs of an H100 it was 27 GB/s from the device,
+    // and in the other nine 50 GB/s.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
-    // The rate of a kernel if the driver keeps its host memory on the device.
+    // Rate of a kernel in the driver's host memory if the driver keeps this memory on the device.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // One of five runs of an H200 had 39 us from SVM throughout, the others 16 to 17.
+    // The start-up varies between runs: in one of five runs of an H200 it was 39 us from SVM, in
+    // the other four 16 to 17 us.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
-    // With the same start-up, a faster link has a larger size: neither is better.
+    // A larger half size is neither better nor worse: with an equal start-up, a faster link has a
+    // larger one.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
     {.name = "duplex", .unit = "share", .better = Better::more},
     {.name = "zero_copy"},
@@ -268,17 +272,17 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          // A limit for slow links, many devices and busy hosts: two visits of all
-                          // take a second on an H200.
+                          // This limit is for slow links, many devices and busy hosts. On an H200
+                          // two visits of all points take a second.
                           .normal = {.probe_time = std::chrono::milliseconds(4500),
                                      .relative_interval = 0.02,
                                      .max_visits = 2,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-// Size of a vector of the copy kernel, of which sizes are multiples.
+// Size in bytes of a vector of the copy kernel. All transfer sizes are multiples of it.
 constexpr std::uint64_t granule = 16;
-// Smallest transfer, whose time is the start-up on every device.
+// Size of the smallest transfer. Its time is that of the start-up on every device.
 constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {
@@ -289,20 +293,20 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
   return wanted;
 }
 
-/// Maximum size of transfers that the link limits: its rate grows up to this size.
+/// Maximum size of transfers that the link limits. The rate of the link grows up to this size.
 constexpr Bytes max_of_link = mebibytes(256);
-/// Maximum size of other transfers: the host copies larger ones no faster.
+/// Maximum size of other transfers. The host does not copy larger transfers faster.
 constexpr Bytes max_of_all = mebibytes(64);
 
 bool has_large_link(const DeviceInfo& device) {
   return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
 }
 
-/// Limits a size to the memory for this number of buffers.
+/// Returns the size, limited so that `buffers` buffers of this size fit the memory.
 Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
                     std::uint64_t buffers) {
-  // Drivers may keep host buffers on the device, too. Half of the memory is left to others, unless
-  // sizes are requested.
+  // Drivers may keep host buffers on the device, so all buffers must fit the device. Without
+  // requested sizes, half of its memory remains for other programs.
   const bool is_requested = !request.own.sizes("sizes").empty();
   const std::uint64_t parts = is_requested ? buffers + 1 : 2 * buffers;
   if (device.global_memory.count != 0) max = std::min(max, device.global_memory / parts);
@@ -315,30 +319,30 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
   const bool is_requested = !request.own.sizes("sizes").empty();
   const bool is_thorough = request.effort == Effort::thorough;
   Bytes max = has_large_link(device) && is_thorough ? max_of_link : max_of_all;
-  // Requested sizes are measured if the buffers can hold them.
+  // Requested sizes are limited only by the buffers.
   if (is_requested) max = gibibytes(64);
   return cut_to_memory(max, device, request, buffers);
 }
 
-/// Maximum size of small transfers. The start-up needs three of them.
+/// Maximum size of small transfers. The fit of the start-up needs three small sizes.
 constexpr Bytes small = kibibytes(1);
 
-/// The ratio of neighbouring sizes: among small sizes, and beyond them.
+/// Ratio of neighbouring sizes: `near` for small sizes, `far` for larger ones.
 struct Spacing {
   double near{4.0};
   double far{16.0};
 };
 
-/// Returns the spacing of sizes: few between the ends, which show start-up and rate, so that all
-/// series together end within a second. A first look has even fewer.
+/// Returns the spacing of sizes. The smallest and the largest sizes show start-up and rate; with
+/// few sizes in between, all series together end within a second. A quick run has fewer sizes.
 constexpr Spacing spacing_of(Effort effort) {
   if (effort == Effort::thorough) return {2.0, 2.0};
   return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
 }
 
-/// Returns the spacing between devices, with one size between the smallest and the largest:
-/// NVIDIA's driver takes 80 us for the smallest copy, lays out a buffer for each size, and moves 2
-/// GB/s.
+/// Returns the spacing of sizes between devices, with only one size between small and largest.
+/// NVIDIA's driver takes 80 us for the smallest copy, lays out a new buffer for each size, and
+/// copies at 2 GB/s.
 Spacing peer_spacing(const Request& request, std::size_t peers) {
   const bool is_requested = !request.own.sizes("sizes").empty();
   if (is_requested || (request.effort == Effort::thorough && peers == 1)) {
@@ -364,9 +368,9 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
   return sizes;
 }
 
-/// Puts points into the order of their importance: large transfers, those of the card first, then
-/// small ones, then others. A time limit then cuts off the least important ones. Other devices,
-/// which may be many, come last.
+/// Sorts points by importance, so that a time limit cuts off the least important ones. First come
+/// the largest transfers, those of the card first. Small transfers and then all other transfers
+/// follow. Transfers with other devices come last, since there may be many devices.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   constexpr std::array<std::string_view, 5> of_card{"to-device-pinned", "from-device-pinned",
                                                     "to-device", "from-device", "both-pinned"};
@@ -393,7 +397,8 @@ Point point_of(const SeriesSpec& series, Shape shape) {
   return point;
 }
 
-/// Returns the series that the device has, and adds to `result` the reasons for others.
+/// Returns the series that the device supports. Adds to `result` the reasons why the other series
+/// are missing.
 std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request& request,
                                         Plan& result) {
   std::vector<SeriesSpec> possible;
@@ -402,19 +407,19 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
     if (reason.empty()) {
       possible.push_back(series);
     } else if (series.way != Way::peer || !request.series.empty()) {
-      // A missing peer is reported only if it was requested.
+      // Missing series with other devices are reported only if they were requested.
       result.findings.push_back(not_measured("bandwidth", series.name, reason));
     }
   }
   return possible;
 }
 
-/// Adds larger one-way transfers of pinned memory, with buffers of their own, if the memory
-/// suffices. If all series had buffers of this size, laying them out would take longer than all
+/// Adds larger one-way transfers of pinned memory with their own buffers, if the memory suffices.
+/// The other series keep smaller buffers: laying out larger buffers would take longer than all
 /// transfers.
 void add_largest_of_link(const std::vector<SeriesSpec>& series, const DeviceInfo& device,
                          const Request& request, std::uint64_t buffers, Plan& result) {
-  // A buffer on the device, and a pinned one for each direction.
+  // One buffer on the device, and one pinned buffer for each direction.
   constexpr std::uint64_t own_buffers = 3;
   constexpr std::uint64_t as_large = max_of_link.count / max_of_all.count;
   const std::uint64_t all_buffers = own_buffers + buffers / as_large + 1;

@@ -24,14 +24,14 @@ inline constexpr Word<Direction> direction_words[]{
     {Direction::both, "both"},           {Direction::on_device, "on-device"},
     {Direction::to_peer, "to-peer"},     {Direction::from_peer, "from-peer"}};
 
-/// The call that moves the bytes, and the kind of host memory.
+/// Call that moves the bytes, and kind of host memory.
 enum class Way {
   pageable,  ///< clEnqueueWriteBuffer or clEnqueueReadBuffer with ordinary memory
   pinned,    ///< clEnqueueWriteBuffer or clEnqueueReadBuffer with mapped memory of the driver
-  duplex,    ///< pinned copies while bytes move in the opposite direction
-  map,       ///< a mapping of the driver's memory, a copy by the host, and the unmapping
+  duplex,    ///< pinned copies while bytes move in the opposite direction as well
+  map,       ///< mapping of the driver's memory, copy by the host, unmapping
   svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
-  kernel,    ///< a kernel that reads or writes the driver's host memory
+  kernel,    ///< kernel that reads or writes the driver's host memory
   device,    ///< clEnqueueCopyBuffer within the device
   peer       ///< clEnqueueCopyBuffer between buffers of two devices
 };
@@ -83,33 +83,33 @@ inline constexpr std::array all_series{
                Way::peer},
 };
 
-/// Returns true if only large transfers are measured, without a start-up.
+/// Returns true if the series has only large transfers, and no start-up.
 constexpr bool is_of_large_ones(const SeriesSpec& series) { return series.way == Way::duplex; }
 
 /// Returns true if the bytes certainly cross the link between host and device. A mapping may move
-/// none, and a kernel may find mapped memory on the device.
+/// no bytes, and a kernel may find the mapped memory on the device.
 constexpr bool surely_moves(const SeriesSpec& series) {
   return series.direction != Direction::on_device &&
          (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
 }
 
-/// Returns the numbers of the platform's other devices.
+/// Returns the numbers of the other devices of the platform.
 std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
 
-/// Returns the name of a series with another device: "to-peer-1".
+/// Returns the name of a series with another device, such as "to-peer-1".
 std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
 
-/// Returns the reason why the device cannot have such a series; empty if it can.
+/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// A point: transfers of one size.
+/// Shape of a point: transfers of one size.
 struct Shape {
   std::uint64_t transfer_bytes{1024};  ///< bytes per direction
   Direction direction{Direction::to_device};
   Way way{Way::pageable};
   std::uint64_t peer{0};  ///< number of the other device
   Timer timer{Timer::wait};
-  /// Size of the buffers, for the largest transfer of the plan, a fact.
+  /// Size of the buffers, which suffices for the largest transfer of the plan. Stored as a fact.
   std::uint64_t buffer_bytes{0};
 
   template <typename Visitor>
@@ -125,20 +125,20 @@ struct Shape {
   static constexpr std::int64_t word_bytes = 4;
 
   [[nodiscard]] std::uint64_t words() const { return transfer_bytes / word_bytes; }
-  /// Returns the bytes per iteration; both directions count.
+  /// Returns the number of bytes per iteration. The bytes of both directions count.
   [[nodiscard]] std::uint64_t moved_bytes() const {
     return transfer_bytes * (direction == Direction::both ? 2 : 1);
   }
 };
 
-/// Fact of points with a mapping: the time of a mapping without a copy, in nanoseconds.
+/// Name of a fact of points with a mapping: the time of a mapping without a copy, in ns.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
-// Facts of points between devices: the name of the other device, and whether its memory is the
-// host's (0 or 1).
+// Names of facts of points between devices: the name of the other device, and whether its memory
+// is the host's (0 or 1).
 inline constexpr std::string_view peer_name = "peer_name";
 inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
 
-/// The numeric facts of a point.
+/// Numeric facts of a point.
 struct Observation {
   std::uint64_t mapping{0};
   std::uint64_t shares{0};
@@ -150,28 +150,29 @@ struct Observation {
   }
 };
 
-/// Returns the number of buffers of the largest transfer's size that these series need on host and
-/// device.
+/// Returns the number of buffers that the series need together on host and device. Each buffer has
+/// the size of the largest transfer.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
-/// Marks of a transfer, as in cl/transfer.cl: words throughout the moved bytes, with values that
-/// differ between samples.
+/// Marks of a transfer, as in cl/transfer.cl: words at positions throughout the moved bytes. Their
+/// values differ between samples.
 class Marks {
  public:
   static constexpr std::uint64_t max_count = 512;
 
-  /// Makes the marks of a transfer of `words`, at least one.
+  /// Makes the marks of a transfer of `words` words. `words` must be at least 1.
   Marks(std::uint64_t words, std::uint32_t launch);
 
   [[nodiscard]] std::uint64_t words() const { return words_; }
   [[nodiscard]] std::uint32_t launch() const { return launch_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  /// Returns the index of a mark's word. The first and the last word are marks.
+  /// Returns the index of a mark's word. The first and the last word of the transfer are marks.
   [[nodiscard]] std::uint64_t place(std::uint32_t mark) const;
   [[nodiscard]] std::uint32_t value(std::uint32_t mark) const;
 
   void write_to(std::span<std::uint32_t> words) const;
-  /// Returns the checksum of the words at the marks, weighted by the mark's number.
+  /// Returns the checksum of the words at the positions of the marks: their sum, weighted by the
+  /// number of the mark.
   [[nodiscard]] std::uint64_t sum_in(std::span<const std::uint32_t> words) const;
   [[nodiscard]] std::uint64_t expected_sum() const;
 
@@ -181,38 +182,39 @@ class Marks {
   std::uint32_t count_;
 };
 
-/// Returns the checksum of the words that a kernel read at the marks, in order.
+/// Returns the checksum of the marks that a kernel has read, in the order of the marks.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
-/// Transfers of at least the largest size divided by this number count as large.
+/// Large transfers have at least this fraction of the largest size: 1/4.
 inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {
-  double bytes{0.0};  ///< bytes that the transfer moves
+  double bytes{0.0};  ///< number of bytes that the transfer moves
   double ns{0.0};
   Interval ns_interval{};
 };
 
 struct Law {
-  double bytes_per_ns{0.0};          ///< rate of the largest transfers, without the start-up
-  Interval bytes_per_ns_interval{};  ///< includes the intervals of all largest transfers
-  /// Start-up; unknown if no transfer is small enough for the start-up to dominate.
+  double bytes_per_ns{0.0};          ///< rate of the large transfers, without the start-up
+  Interval bytes_per_ns_interval{};  ///< contains the intervals of all large transfers
+  /// Start-up in ns. Nothing if the start-up does not dominate in at least three transfers.
   std::optional<double> start_ns{};
   Interval start_interval{};
 };
 
 /// Fits start-up and rate to the times of transfers (R. W. Hockney, The science of computer
-/// benchmarking, 1996). The largest transfers give the rate and the smallest the start-up: caches
-/// and driver buffers make other rates in between. Returns nothing without transfers.
+/// benchmarking, 1996). Large transfers give the rate, and small transfers the start-up. Medium
+/// sizes are not used, since caches and buffers of the driver change their rates. Returns nothing
+/// without transfers.
 std::optional<Law> fit_law(std::vector<Timed> transfers);
 
-// Labels of the finding `zero_copy`.
+// Labels of the finding `zero_copy`, which reports whether a mapping moves no bytes.
 inline constexpr std::string_view is_zero_copy = "yes";
 inline constexpr std::string_view is_no_zero_copy = "no";
-// Labels of the finding `host_memory`, which reports where mappable memory is.
+// Labels of the finding `host_memory`: where the driver keeps memory that the host can map.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
-// Labels of the finding `peer_path`: the path of bytes to another device.
+// Labels of the finding `peer_path`: the path of the bytes to another device.
 inline constexpr std::string_view path_direct = "direct";
 inline constexpr std::string_view path_by_host = "through the host";
 inline constexpr std::string_view path_in_memory = "in one memory";
@@ -222,7 +224,7 @@ extern const Probe probe;
 /// Returns the findings of the probe. Method: docs/transfer.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-// Functions of `Probe` (launch.cpp).
+// Functions that `Probe` points to (launch.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
