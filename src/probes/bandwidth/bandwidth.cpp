@@ -59,8 +59,8 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
-/// Returns the smallest and the largest working set that was read, in bytes. Returns 0 for both
-/// without points.
+/// Returns the sizes of the smallest and the largest working set that was read, in bytes. Without
+/// points, both sizes are 0.
 std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   std::pair<double, double> ends{0.0, 0.0};
   for (const Point& point : result.points) {
@@ -97,7 +97,7 @@ std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
     const double to = is_open ? size->low.value_or(0.0) : *size->value;
     if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
     if (is_open) return plateaus;
-    from = size->high.value_or(to);  // smaller sets may be of the previous level
+    from = size->high.value_or(to);  // smaller sizes may be of the previous level
   }
 }
 
@@ -212,7 +212,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
   // Requested sizes are limited only by the buffers.
   if (is_requested) return most;
-  // A quick run has no time to fill buffers of several GiB.
+  // A quick run has no time to fill buffers of more than 1 GiB.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
 }
@@ -291,10 +291,11 @@ PointAlone alone(const Point& planned) {
   return {std::move(point), Bytes{shape.buffer_bytes}};
 }
 
-/// Returns two references that all units read: the smallest working set, which shows disturbances
-/// of cores, and one in memory. A CPU gets a third one in private caches, since other processes
-/// disturb its memory most. On a CPU the references stay prepared until the end of the run, after
-/// this probe. The CPU's working set in memory is therefore as small as possible.
+/// Returns two references, which all units read. The smallest working set shows disturbances of
+/// cores; the other working set is in memory. A CPU gets a third reference, in private caches,
+/// since other processes disturb a CPU's memory most. On a CPU the references stay prepared until
+/// the end of the run, after this probe. The CPU's working set in memory is therefore as small as
+/// possible.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   constexpr Bytes in_own_cache = kibibytes(256);

@@ -157,7 +157,7 @@ const SeriesSpec* series_named(std::string_view name);
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// Returns the shape of a point with the largest working set, up to `wanted`, that its walks can
-/// divide. Returns nothing if that is less than a block.
+/// divide. Returns nothing if this working set is smaller than a block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
 /// Returns the size of the smallest working set in which every compute unit has work.

@@ -91,7 +91,7 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
 }
 
 /// Returns true if a plateau is not a level: its working sets slightly exceed the cache `before`,
-/// which still holds part of them. In one of four runs, an H100 and an H200 had such a plateau
+/// which still holds a part of each. In one of four runs, an H100 and an H200 had such a plateau
 /// from 250 to 352 KiB, at 88 % of the L1 bandwidth.
 bool is_partly_cached(const Level& before, const Level& level) {
   constexpr double hardly_larger = 2.0;
@@ -110,10 +110,10 @@ std::vector<Level> true_levels(std::vector<Level> levels) {
   return levels;
 }
 
-/// Returns the curve with the time of each working set lowered to the fastest larger set. Small
-/// sets are slow, since a unit has few walks that write and few stores in flight. An H100 wrote
-/// 1 MiB at 3.4 TB/s, 66 MiB at 4.0 TB/s and memory at 3.2 TB/s. Without this change some runs
-/// found no level of memory.
+/// Returns the curve with the time of each working set lowered to that of the fastest larger
+/// working set. Small working sets are slow: a unit then has few walks that write, and few stores
+/// in flight. An H100 wrote 1 MiB at 3.4 TB/s, 66 MiB at 4.0 TB/s and memory at 3.2 TB/s. With
+/// unchanged times some runs found no level of memory.
 std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   std::vector<CurvePoint> found(curve.begin(), curve.end());
   for (std::size_t i = found.size(); i-- > 1;) {
@@ -122,9 +122,9 @@ std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   return found;
 }
 
-/// Replaces the times of levels by the measured times of the working sets within them. Intervals
-/// are at least 3 %, since times in L2 depend on the addresses of the buffers: in seven runs an
-/// H200 copied at 8.5 to 8.76 TB/s.
+/// Replaces the times of levels by the measured times of the working sets within each level.
+/// Intervals are at least 3 % wide on each side, since times in L2 depend on the addresses of the
+/// buffers. In seven runs an H200 copied at 8.5 to 8.76 TB/s.
 std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurvePoint> curve) {
   constexpr double margin = 1.01;
   constexpr double between_runs = 1.03;
@@ -160,15 +160,15 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// Time per byte of a single unit within a level of all units: median and quartiles over the sizes
-/// between the ends of the previous level and this level.
+/// Time per byte of a single unit within a level of all units. It is the median, with quartiles,
+/// of the sizes between the end of the previous level and the end of this level.
 struct Alone {
   double time{0.0};
   Interval interval{};
 };
 
-/// Returns one element per level. It is empty if no size within the level was measured with one
-/// unit.
+/// Returns one element per level. The element is empty if a single unit was not measured at any
+/// size within the level.
 std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
                                            std::span<const CurvePoint> curve) {
   std::vector<std::optional<Alone>> all;

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
-/// Percentage of a store that is on huge pages. A query takes as long as a sample. It is repeated
-/// only for points that use more of the store than all points before.
+/// Percentage of a store that is on huge pages. A query takes as long as a sample. The query is
+/// repeated only for points that use more of the store than all earlier points.
 struct HugePages {
   std::uint64_t known_bytes{0};
   int percent{0};
@@ -141,7 +141,7 @@ std::optional<int> Walks::huge_page_percent() const {
   if (store().host == nullptr) return std::nullopt;
   const bool is_written = writes(shape_.operation);
   HugePages& pages = is_written ? state_->target_pages : state_->source_pages;
-  // The source was written as a whole, the target only as far as walks reach.
+  // The source was written as a whole; the target was written only up to the end of the walks.
   return pages.of(*store().host, is_written ? shape_.touched_bytes() : store().size.count);
 }
 
@@ -227,9 +227,9 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   measurement.expected_witness = words;
 }
 
-/// Returns a number of iterations that makes the start-up a small part of a launch. Launches are
-/// not longer: after some time, units that read the same working set run in step and share its
-/// lines. In a launch of 2 ms, an H100 read 127 MiB at 6 TB/s instead of 3.9 TB/s.
+/// Returns a number of iterations that makes the start-up a small part of a launch. In longer
+/// launches, units that read the same working set run in step and share cache lines. In a launch
+/// of 2 ms, an H100 read 127 MiB at 6 TB/s instead of 3.9 TB/s.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;

@@ -222,8 +222,8 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   CHECK(probe.check(gpu(), tiny) ==
         "--sizes: the compute units cannot divide any of these sizes among themselves; choose "
         "sizes between 32 KiB and 35 GiB");
-  // A requested size may exceed the default maximum. It is refused if it exceeds --max-memory,
-  // even if another requested size does not.
+  // A requested size may exceed the default maximum. Above the limit of --max-memory the size is
+  // refused, even if another requested size is within the limit.
   const Request large = with_sizes({{gibibytes(3), gibibytes(3), 0.0}});
   CHECK(probe.check(gpu(), large).empty());
   CHECK(shapes_by_series<Shape>(probe.plan(gpu(), large)).at("read").back().touched_bytes() ==
@@ -266,7 +266,7 @@ TEST_CASE(
   CHECK(of_cpu[1].second >= kibibytes(256).count);
   CHECK(of_cpu[1].second < kibibytes(400).count);
   CHECK(of_cpu[2].second > mebibytes(32).count);
-  // The reference in memory stays prepared. Its size is the smallest that exceeds all caches.
+  // The reference in memory stays prepared, and its size is the smallest that exceeds all caches.
   DeviceInfo large_cache = cpu();
   large_cache.reported.set("cache_bytes", static_cast<std::int64_t>(mebibytes(100).count));
   const auto beyond = references_of(large_cache);

@@ -28,8 +28,8 @@ constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
 // in the sets that received the fewest lines.
 constexpr std::uint64_t forgotten_capacities = 2;
 
-/// Returns the number of walks in a work-group. It is more than one only for points in local
-/// memory.
+/// Returns the number of walks in a work-group. Only points in local memory have more than one
+/// walk per group.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
 
 /// Returns the number of simulated blocks of a walk. All blocks take equally long, so a part of
@@ -81,8 +81,8 @@ Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   return program;
 }
 
-/// Adds the contents of a cache of `bytes` bytes after an earlier walk over the region: the whole
-/// region, or nothing if the region exceeds twice the size of the cache.
+/// Adds the contents of a cache of `bytes` bytes after an earlier walk over the region. The cache
+/// holds the whole region, or nothing if the region exceeds twice the size of the cache.
 void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uint64_t region) {
   if (region > forgotten_capacities * bytes) return;
   trace.resident.push_back({.home = home, .base = 0, .bytes = region});

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t gpu_vector = 4;
 // Work-items of a writing walk on a GPU if the working set is too small for a block per work-item.
-// Larger sets have groups of up to 1,024: on an H100 with 33 MiB, such groups copied 5 % faster
-// than groups of 64, and wrote and updated 1 to 3 % faster. In a native kernel on an H200, they
-// updated 5 % faster and copied 1.5 % slower.
+// Larger working sets have groups of up to 1,024 work-items. Compared with groups of 64 on an H100
+// with 33 MiB, such groups copied 5 % faster, and wrote and updated 1 to 3 % faster. In a native
+// kernel on an H200, large groups updated 5 % faster and copied 1.5 % slower.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
@@ -31,7 +31,8 @@ constexpr Bytes far_from_units = mebibytes(4);
 constexpr std::uint64_t items_of_unit = 2048;
 // Minimum number of writing walks per unit. A single walk that repeats its block of 4 KiB is
 // faster than any level. On an H100 single walks updated 528 KiB at 9.5 TB/s. Two walks per unit
-// updated 1 MiB at 6.7 TB/s, and larger sets at 7.3 TB/s: only some runs found a first level.
+// updated 1 MiB at 6.7 TB/s, and larger working sets at 7.3 TB/s. With single walks, only some
+// runs found a first level.
 constexpr std::uint64_t min_writing_walks = 2;
 // Words per vector on a CPU: one cache line.
 constexpr std::uint64_t cpu_vector = 16;
@@ -54,8 +55,9 @@ std::uint64_t directions_of(const SeriesSpec& series) {
 }
 
 /// Returns the walks of a series, still without blocks. Each unit of a GPU has a single walk of a
-/// shared region. Several walks would find each other's data in caches and continue together, with
-/// a rate several times too high. If walks have their own regions, they are small and many.
+/// shared region. Two or more walks would find each other's data in caches and continue together,
+/// with a rate that is too high. Walks with their own regions are small, and there are many of
+/// them.
 Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
@@ -93,8 +95,9 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
   return shape;
 }
 
-/// Returns a step that visits all of `count` positions, and neighbouring positions late. It is the
-/// first number above the golden section of `count` without a common divisor with `count`.
+/// Returns a step that visits all of `count` positions, and neighbouring positions late. The step
+/// is the first number above the golden section of `count` that has no common divisor with
+/// `count`.
 std::uint64_t golden_step(std::uint64_t count) {
   constexpr double golden = 0.6180339887498949;
   auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);

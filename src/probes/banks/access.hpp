@@ -18,8 +18,8 @@
 
 namespace clprobe::banks {
 
-/// Distance in bytes of words that share a bank in every candidate. It is a multiple of the total
-/// width of the banks.
+/// Distance in bytes of words that share a bank in every candidate: a multiple of the total width
+/// of the banks.
 inline constexpr std::uint32_t all_banks_bytes = 1024;
 
 /// Size of the blocks in bytes. Offsets move within their block from access to access
@@ -143,7 +143,7 @@ std::optional<Shape> find_usable(const Point& point);
 
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Returns the memory that the points share. It holds a table of offsets (one per chain, or one
+/// Returns the size of the memory that the points share: a table of offsets (one per chain, or one
 /// per word of a tile) and the results of the launches of a sample.
 Bytes memory_of(int lanes);
 

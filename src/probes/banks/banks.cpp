@@ -196,8 +196,8 @@ struct Options {
 // Sub-group size for devices whose driver does not report one.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
-// Maximum number of sub-groups. It saturates any local memory, and is also the maximum in the
-// model's source.
+// Maximum number of sub-groups. This number saturates any local memory; the model's source has the
+// same maximum.
 constexpr std::int64_t max_sub_groups = 32;
 
 std::vector<int> powers_of_two(std::int64_t last) {
@@ -290,7 +290,7 @@ Point point_of(const AccessKind& kind, const Shape& shape) {
 }
 
 /// Returns the word size of the conflict model: the requested size, or the width of a bank. Wider
-/// words would take several passes, and narrower words would share a row.
+/// words would take more than one pass, and narrower words would share a row.
 int word_of_model(const Options& requested, const Model& model) {
   const bool is_a_word =
       std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
@@ -304,8 +304,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   std::vector<Point> more;
   const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
-  // Without visible banks, the model is measured only if ways are requested. Its rows then share a
-  // bank in every candidate.
+  // Without visible banks, the model is measured only if ways are requested. The rows of the model
+  // then share a bank in every candidate.
   if (!verdict->is_visible && requested.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
   const int word = word_of_model(requested, model);

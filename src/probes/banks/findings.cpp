@@ -221,8 +221,8 @@ std::string text_of(const Model& model) {
   return fmt::format("{} x {} B, {} lanes", model.banks, model.width_bytes, model.lanes_together);
 }
 
-/// Makes a finding of a number of the best candidate. It has no value if an equally good candidate
-/// has another number.
+/// Makes a finding of a number of the best candidate. The finding has no value if an equally good
+/// candidate has another number.
 Finding ranked_finding(std::string_view name, const Verdict& verdict, std::string_view unit,
                        int Model::*number) {
   Finding finding = finding_of(name, of_memory, unit, by_bic);

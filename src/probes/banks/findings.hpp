@@ -87,9 +87,11 @@ struct Verdict {
 /// strong evidence).
 inline constexpr double undecided_bic = 6.0;
 
-/// Compares the candidates by BIC, with a separate line for each curve. Banks are not visible if
-/// conflicts add less than 2 %, or if the best candidate is not clearly better than flat curves.
-/// They are also not visible if the best candidate explains less than 90 % of the variance.
+/// Compares the candidates by BIC, with a separate line for each curve. Banks are visible only if
+/// three conditions hold:
+/// - Conflicts add at least 2 % to the time of an access.
+/// - The best candidate is clearly better than flat curves.
+/// - The best candidate explains at least 90 % of the variance.
 Verdict judge(std::span<const Curve> curves, const Candidates& candidates);
 
 /// Measured point of the conflict model E = c1 * w * l * k + c2.

@@ -123,8 +123,8 @@ TEST_CASE("a CPU has no banks, and no made-up number") {
   }
   CHECK(find(found, "cost_per_way", "load-latency 4 B") == nullptr);
   CHECK(find(found, "conflict_free", "load-latency 4 B")->unit == "seconds");
-  // If ways are requested, the conflict model is measured even without visible banks. Its rows
-  // then share a bank in every candidate.
+  // If ways are requested, the conflict model is measured even without visible banks. The rows of
+  // the model then share a bank in every candidate.
   const auto asked = banks_probe().refine(cpu(), asking({{"ways", Ints{2}}}), points);
   REQUIRE_FALSE(asked.empty());
   CHECK(asked.front().parameters.integer("span_bytes") == 1024);

@@ -147,8 +147,8 @@ struct Launch {
         footprint(static_cast<std::uint32_t>(
             footprint_of(shape.pattern, shape.word_bytes, shape.lanes))) {}
 
-  /// Returns the number of accesses in one iteration; an access is that of a whole sub-group.
-  /// Chains of several sub-groups count once, since they wait at the same time.
+  /// Returns the number of accesses in one iteration. An access is that of a whole sub-group.
+  /// Chains of different sub-groups count once, since they wait at the same time.
   [[nodiscard]] std::uint64_t accesses_per_iteration() const {
     return kind.is_chain ? steps : chains * (items / lanes);
   }
@@ -230,7 +230,7 @@ Accesses::Accesses(std::shared_ptr<Buffers> buffers, const Point& point)
 }
 
 /// Launches once, with as many work-items as the driver allows. A kernel that was built for a
-/// large group is launched even if the driver reports a smaller maximum: NVIDIA's driver reports
+/// large group is launched even if the driver reports a smaller maximum. NVIDIA's driver reports
 /// 256 work-items for kernels that it runs with more.
 void Accesses::launch_first() {
   set_all_arguments();

@@ -18,8 +18,8 @@ constexpr std::array candidate_banks{8, 16, 32, 64, 128};
 constexpr std::array candidate_widths{4, 8};
 constexpr std::array candidate_lanes{8, 16, 32, 64};
 
-/// Buffers for counting rows. They are reused, since a run counts the rows of a hundred thousand
-/// groups of lanes.
+/// Buffers for counting rows. The buffers are reused, since a run counts the rows of a hundred
+/// thousand groups of lanes.
 struct RowCounts {
   std::vector<std::uint32_t> rows{};
   std::vector<int> by_bank{};
@@ -223,8 +223,8 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   verdict.lines = best.lines;
   verdict.largest_share = best.largest_share;
   constexpr double min_share = 0.02;
-  // The best of several tens of candidates fits noise to some extent. The threshold is therefore
-  // higher than for a single hypothesis.
+  // The best of dozens of candidates fits noise to some extent. The threshold is therefore higher
+  // than for a single hypothesis.
   constexpr double decisive_bic = 20.0;
   constexpr double min_r_squared = 0.9;
   const bool has_negative = std::any_of(best.lines.begin(), best.lines.end(),

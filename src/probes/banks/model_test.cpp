@@ -32,8 +32,8 @@ std::vector<Curve> empty_curves(int lanes) {
   return curves;
 }
 
-/// Returns the candidates for a number of lanes. They are kept, since they depend only on the
-/// lanes, and to tabulate them takes longer than to compare them.
+/// Returns the candidates for a number of lanes. The candidates are kept, since they depend only
+/// on the lanes, and to tabulate candidates takes longer than to compare them.
 const Candidates& candidates_for(int lanes) {
   static std::map<int, Candidates> made;
   auto found = made.find(lanes);

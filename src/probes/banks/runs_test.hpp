@@ -98,9 +98,9 @@ inline std::set<std::string> series_of(std::span<const Point> points) {
   return series;
 }
 
-/// Adds samples of a device with the banks of `model`. Chains take 23 cycles and 2 per way, other
-/// accesses 0.1 cycles and 1 per way, and the conflict model is E = w * l * k + 300. With
-/// `costs_nothing` every access takes one wavefront.
+/// Adds samples of a device with the banks of `model`. A chain takes 23 cycles and 2 more per way;
+/// other accesses take 0.1 cycles and 1 more per way. The conflict model is E = w * l * k + 300.
+/// With `costs_nothing` every access takes one wavefront.
 inline void take_samples(std::vector<Point>& points, const Model& model,
                          bool costs_nothing = false) {
   for (Point& point : points) {

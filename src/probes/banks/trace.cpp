@@ -70,8 +70,8 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-// Numbers of iterations. They make the start and the end of a chain, or of a saturated local
-// memory, negligible.
+// Numbers of iterations. The start and the end of a chain, or of a saturated local memory, are
+// negligible in this number of iterations.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // Number of accesses after which an offset repeats.

@@ -295,7 +295,7 @@ double bandwidth_at(const Moment& moment) {
          static_cast<double>(moment.observed.launched_ns) * ns_per_second;
 }
 
-/// Adds the throughput of the load. It distinguishes a slow clock from slow memory. With both
+/// Adds the throughput of the load, which distinguishes a slow clock from slow memory. With both
 /// loads, each half of the compute units runs one load and contributes its throughput.
 void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                     std::span<const Moment> moments) {
@@ -334,8 +334,8 @@ bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.
 
 void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
   constexpr std::string_view method = "mean of the last third";
-  // A moment that is shorter than the interval of the meter's updates has no power, or has that of
-  // several moments. The mean of the few moments with power would be wrong.
+  // If a moment is shorter than the interval of the meter's updates, it has no power, or the power
+  // of more than one moment. The mean of the few moments with power would be wrong.
   constexpr double few = 0.1;
   const auto none = std::count_if(moments.begin(), moments.end(), [](const Moment& each) {
     return each.watts && !has_power(each);
@@ -443,8 +443,8 @@ std::uint64_t idle_ms(const Request& request) {
                                               : usual;
 }
 
-/// Returns the length of a moment in ms. A short load has several moments, and a long load has at
-/// most 2,000.
+/// Returns the length of a moment in ms. A short load has at least 10 moments if they are at least
+/// 1 ms long. A long load has at most 2,000 moments.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;

@@ -27,8 +27,8 @@ constexpr cl_uint mask = 0x4f6cdd1d;
 // The launch after idling is shorter than other launches by this factor: the clock must not rise
 // during the launch, and it takes milliseconds to rise.
 constexpr std::uint32_t idle_part = 10;
-// Iterations of the longer of two chains. It takes about a millisecond at 4 to 6 cycles per link.
-// The shorter chain has an eighth of the iterations.
+// Iterations of the longer of two chains, which takes about a millisecond at 4 to 6 cycles per
+// link. The shorter chain has an eighth of the iterations.
 constexpr std::uint32_t chain_turns = 4096;
 
 KernelSpec spec_for(const DeviceInfo& device) {

@@ -179,8 +179,8 @@ double overhead_of(std::span<const Point> points) {
 }
 
 /// Adds the time of a round without loads, which consists of a barrier, in the smallest and in the
-/// largest work-group. The two findings have a series of their own, since the report draws a curve
-/// for every series with findings and points.
+/// largest work-group. The two findings have a separate series, since the report draws a curve for
+/// every series that has findings and points.
 void add_barrier(Findings& found, std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   if (least.size() < 2) return;

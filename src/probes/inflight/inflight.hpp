@@ -93,19 +93,21 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
                                                       std::vector<std::string>& series);
 
 /// Finds the spikes and lower bounds of the curves. The bounds use the mean latency of a chase if
-/// it was measured: Little's law needs the mean latency of the loads, and a round takes their
-/// maximum.
+/// it was measured. Little's law needs the mean latency of the loads, and a round takes as long as
+/// the slowest load.
 std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
                                       std::span<const ThreadLatencyCurve> curves);
 
-/// Name of a fact of each point of a Thread-Latency curve, shown next to the time: the unbiased
-/// variance of the harmonic means of the point and its two neighbours.
+/// Name of a fact of each point of a Thread-Latency curve, which the report shows next to the
+/// time. The fact is the unbiased variance of the harmonic means of the point and its two
+/// neighbours.
 inline constexpr std::string_view variance_fact = "variance_square_cycles";
 
 /// Sets facts that depend on other points. For chases next to streams, sets the fact `by_median`.
 void derive_facts(std::vector<Point>& points);
 
-/// Sets `variance_fact` of all points that have two neighbours, and removes it from all others.
+/// Sets `variance_fact` of all points that have two neighbours, and removes it from all other
+/// points.
 void derive_variance(std::vector<Point>& points);
 
 std::int64_t sub_group_of(const DeviceInfo& device);
@@ -121,10 +123,10 @@ struct Serialization {
   std::optional<Gap> plateau{};
 };
 
-/// Finds the slope within the first sub-group, and the plateau after it. The curve must have one
-/// load and no mergers. Returns nothing with fewer than three points in the first sub-group. A
-/// plateau spans at least one more sub-group. Its rise is at most a quarter of the rise in the
-/// first sub-group.
+/// Finds the slope within the first sub-group, and the plateau after the first sub-group. The
+/// curve must have one load and no mergers. Returns nothing with fewer than three points in the
+/// first sub-group. A plateau spans at least one more sub-group, and rises by at most a quarter of
+/// the rise in the first sub-group.
 std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve, int sub_group);
 
 /// Returns the maximum memory bandwidth of one work-group, as a share of that of streams on all

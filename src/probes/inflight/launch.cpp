@@ -44,8 +44,8 @@ struct Shared {
 
 cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
 
-/// Launches a kernel over `elements` elements. Its first arguments are the buffer, the mask of
-/// line numbers and the words per line.
+/// Launches a kernel over `elements` elements. The first arguments of the kernel are the buffer,
+/// the mask of line numbers and the words per line.
 void run_over(std::uint64_t elements, Session& session, cl::Kernel kernel, const Lines& lines,
               const Shape& shape) {
   set_arguments(kernel, 0, lines.store.buffer, as_uint(shape.lines() - 1),
@@ -150,8 +150,8 @@ class Loaded {
   std::uint64_t expected_end_{0};
 };
 
-/// Returns the buffer of the streams. It is not the buffer of the chase, since streams would bring
-/// the lines of the chase into a cache.
+/// Returns the buffer of the streams. The chase has another buffer, since streams would bring the
+/// lines of the chase into a cache.
 Lines& Loaded::stream() {
   const Bytes size{shape_.chase.buffer_bytes};
   std::optional<Lines>& stream = shared_->stream;
@@ -245,8 +245,8 @@ Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   return work;
 }
 
-/// Returns the work-group size for which the kernel of a large group is built. It is a power of
-/// two, since each size needs a build. Returns 0 if the usual build suffices.
+/// Returns the work-group size for which the kernel of a large group is built. The size is a power
+/// of two, since each size needs a build. Returns 0 if the usual build suffices.
 std::uint64_t large_group_for(const DeviceInfo& device, const Shape& shape) {
   const bool is_large = shape.work_items > usual_group && !runs_items_in_turn(device);
   return is_large ? std::bit_ceil(shape.work_items) : 0;
@@ -312,8 +312,8 @@ void InFlight::build() {
       static_cast<void>(run(1));
       return;
     } catch (const cl::Error&) {
-      // If the driver refuses the large work-group, the usual kernel is built. Its maximum
-      // work-group size may still suffice.
+      // If the driver refuses the large work-group, the usual kernel is built. The maximum
+      // work-group size of the usual kernel may still suffice.
     }
   }
   build_with(usual_options(session_.info(), shape_), shape_.work_items);

@@ -13,8 +13,8 @@
 
 namespace clprobe::inflight {
 
-/// Series of chases next to streams. They use the same launches: `loaded-latency` has the time of
-/// a hop, `loaded-traffic` the time of a streamed line.
+/// Series of chases next to streams. Both series use the same launches: `loaded-latency` has the
+/// time of a hop, `loaded-traffic` the time of a streamed line.
 inline constexpr std::string_view loaded_latency_series = "loaded-latency";
 inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
 /// Series of the findings about loaded latency.
@@ -54,15 +54,15 @@ struct LoadedShape {
 
 std::int64_t stream_groups(const DeviceInfo& device);
 
-/// Number of 8-byte words in the results of the chase. They are followed by two words per
-/// streaming work-group.
+/// Number of 8-byte words in the results of the chase. Two words per streaming work-group follow
+/// these results.
 inline constexpr std::uint64_t words_of_chase = 6;
 
 /// Plans the points of both series with a few delays. Returns no points if the memory is too
 /// small. `base` is the shape of the chase.
 std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base);
 
-/// Plans delays near the delay at which the latency is twice the idle latency.
+/// Plans delays close to the delay at which the latency is twice the idle latency.
 std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points);
 
 /// Adds the latency under load, and the memory-level parallelism of the device and of each compute

@@ -98,7 +98,7 @@ Buffers choose_buffers(const DeviceInfo& device, const Options& requested) {
 }
 
 constexpr std::array usual_loads{1, 2, 3, 4, 8};
-// Mergers and loads of the curves that are added after a spike. They distinguish a pool of
+// Mergers and loads of the curves that are added after a spike. These curves distinguish a pool of
 // requests from a table of instructions.
 constexpr std::array kind_mergers{2, 4, 8};
 constexpr std::array kind_loads{1, 2};

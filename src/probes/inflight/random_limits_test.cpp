@@ -179,7 +179,7 @@ struct TruePoint {
   double cycles{0.0};
 };
 
-/// Returns the true curve of a pool. It is computed warp by warp: curve points with equal numbers
+/// Returns the true curve of a pool, computed warp by warp. Points of the curve with equal numbers
 /// of full warps share the work of these warps.
 std::vector<TruePoint> pool_curve_by_warps(const Machine& machine, const LoadPattern& pattern) {
   std::vector<TruePoint> curve;
@@ -249,8 +249,8 @@ int last_that_fits(const Machine& machine, const LoadPattern& pattern) {
 }
 
 /// Returns true if the jump after `fits` is visible as defined in measurement.md 3(d).3. The jump
-/// must exceed 15 % of the latency and 8 standard deviations of the difference of two points. It
-/// must lie after the first warp and at least 16 work-items before the end of the curve.
+/// must exceed 15 % of the latency and 8 standard deviations of the difference of two points. The
+/// jump must lie after the first warp and at least 16 work-items before the end of the curve.
 bool is_visible(const Machine& machine, const std::vector<TruePoint>& truth, int fits) {
   if (fits <= machine.warp + 1 || fits + 16 > machine.max_items) return false;
   const auto i = static_cast<std::size_t>(fits / 2 - 1);

@@ -175,8 +175,8 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
                          found.max_rate_interval.high * used.latency_interval.high};
   found.is_reached = used.requested.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
-    // The lower bound follows from Little's law with the unloaded latency. It cannot exceed the
-    // number of concurrent loads.
+    // The lower bound follows from Little's law with the unloaded latency. The bound cannot exceed
+    // the number of concurrent loads.
     const double most = used.requested.back();
     found.knee = std::min(std::exp(last_ln_rate) * used.latency, most);
     found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, most),

@@ -75,8 +75,8 @@ struct LoadedPoint {
 struct Parallelism {
   double requests{
       0.0};  ///< requests in flight at the knee, where the latency is twice the idle latency
-  /// Interval of `requests`. Its low end uses the bandwidth of the knee and the idle latency,
-  /// which no request undercuts. Its high end is the first point after the knee.
+  /// Interval of `requests`. The low end uses the bandwidth of the knee and the idle latency; no
+  /// request takes less time. The high end uses the first point after the knee.
   Interval requests_interval{};
   double per_compute_unit{0.0};
   Interval per_compute_unit_interval{};

@@ -103,8 +103,8 @@ TEST_CASE("Latencies that are alike prove nothing") {
   CHECK(compare_latencies(*near, *far).limit == ThroughputLimit::unknown);
 }
 
-/// Returns a fit that reached its knee. The intervals of knee and rate extend by the factor
-/// `aside` to both sides.
+/// Returns a fit that reached its knee. The intervals of knee and rate extend from the value
+/// divided by `aside` to the value times `aside`.
 Saturation saturated(double latency, double knee, double aside) {
   Saturation found;
   found.latency = latency;
@@ -187,7 +187,8 @@ TEST_CASE("Points that cannot be used leave nothing") {
 
 TEST_CASE("Parallelism at the knee of a loaded latency, by Little's law") {
   // Values of Hopper in measurement.md: 3.9 TB/s at a latency of 0.35 us idle and 0.7 us loaded,
-  // 132 compute units and sectors of 32 bytes. They give 320 to 650 requests per compute unit.
+  // 132 compute units and sectors of 32 bytes. These values give 320 to 650 requests per compute
+  // unit.
   const std::vector<LoadedPoint> points{
       {0.0, 0.35e-6}, {2.0e12, 0.38e-6}, {3.9e12, 0.7e-6}, {3.95e12, 1.4e-6}};
   const auto found = find_parallelism(points, 0.0, 32.0, 132);

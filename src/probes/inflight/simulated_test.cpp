@@ -69,8 +69,8 @@ TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too 
   CHECK(holds(find(result, "spike", "memory-x1"), 32));
   CHECK(holds(find(result, "spike", "memory-x3"), 10));
   CHECK(holds(find(result, "spike", "memory-x2-within-2"), 32));
-  // The 33rd request needs an entry 32 cycles after the first one. In the cache the first line has
-  // arrived by then, so that there is no spike.
+  // The 33rd request needs an entry 32 cycles after the first request. In the cache the first line
+  // has arrived by then, so that there is no spike.
   REQUIRE(find(result, "spike", "cache-x1") != nullptr);
   CHECK_FALSE(find(result, "spike", "cache-x1")->value);
   CHECK(*find(result, "requests_at_least")->value <= 32);
@@ -160,9 +160,9 @@ Trial random_trial(Random& random) {
   return trial;
 }
 
-/// Returns true if at least two patterns have a clear jump, by true times on both sides. The jump
-/// must exceed 15 % of the latency and 8 standard deviations. It must lie after the first
-/// sub-group and at least 16 work-items before the maximum.
+/// Returns true if at least two patterns have a clear jump between the true times of neighbouring
+/// points. The jump must exceed 15 % of the latency and 8 standard deviations. The jump must lie
+/// after the first sub-group and at least 16 work-items before the maximum.
 bool is_observable(const Trial& trial) {
   const Machine& machine = trial.machine;
   const auto warp = static_cast<int>(machine.core.warp_width);

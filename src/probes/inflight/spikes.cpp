@@ -240,7 +240,7 @@ void replace_outliers(Sweep& sweep) {
     const double left = sweep.rise[i - 1];
     const double right = -sweep.rise[i];
     // The last point before a jump can lie below both neighbours if the regular slope is too
-    // steep. It is kept, since its neighbours do not agree.
+    // steep. This point is kept, since its neighbours do not agree.
     if (std::abs(left - right) > std::min(std::abs(left), std::abs(right))) continue;
     if (std::min(left, right) > limit || std::max(left, right) < -limit) {
       sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
@@ -447,8 +447,8 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     const std::int64_t requests = unique_requests(point.work_items, curve.pattern, sub_group);
     found.fastest_requests = std::max(found.fastest_requests, in_flight(requests, fastest));
     found.min_requests = std::max(found.min_requests, in_flight(requests, slowest));
-    // If other sub-groups have fetched its lines, an instruction may need no entry. Such curves
-    // give no bound of instructions.
+    // An instruction may need no entry if other sub-groups have already fetched its lines. Curves
+    // whose sub-groups share lines therefore give no bound of instructions.
     if (is_across(curve.pattern)) continue;
     const std::int64_t instructions = load_instructions(point.work_items, curve.pattern, sub_group);
     found.min_instructions = std::max(found.min_instructions, in_flight(instructions, slowest));

@@ -151,8 +151,8 @@ struct OutstandingLimit {
 /// is not positive.
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group);
 
-/// Number of loads that one sub-group can have in flight. Its scoreboard or its registers set this
-/// limit.
+/// Number of loads that one sub-group can have in flight, limited by its scoreboard or its
+/// registers.
 struct SubGroupLoads {
   std::optional<CountRange> loads{};  ///< nothing if unknown
   std::optional<CountRange> open{};   ///< open range of one target: curves with loads in this

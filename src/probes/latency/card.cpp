@@ -42,7 +42,7 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
   return levels;
 }
 
-/// Returns true if the last level is memory: the working sets extend far enough beyond the last
+/// Returns true if the last level is memory: the largest working set is at least 4 times the last
 /// cache.
 bool is_memory_last(const std::vector<CardLevel>& levels) {
   if (levels.size() < 2) return false;
@@ -125,8 +125,8 @@ void add_beyond(Card& card, const ProbeResult& result, std::string_view series) 
   card.levels.push_back(std::move(rest));
 }
 
-// Returns a row of levels: "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". With more than three
-// levels, the row has only the first and the last level:
+// Returns a row of levels: "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB".
+// With more than three levels, the row has only the first and the last level:
 // "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
   constexpr std::size_t max_levels = 3;

@@ -184,10 +184,10 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
   return {kind, index, std::move(alone)};
 }
 
-/// Returns three references in global memory: the smallest working set, one that caches hold, and
-/// the smallest beyond all caches. On CPUs the second one exceeds L1 caches (up to 128 KiB) and
-/// fits L2 caches (from 256 KiB). At the end of a cache, its time would depend on physical
-/// addresses.
+/// Returns three references in global memory: the smallest working set, a working set that caches
+/// hold, and the smallest beyond all caches. On CPUs the second working set exceeds L1 caches (up
+/// to 128 KiB) and fits L2 caches (from 256 KiB). At the end of a cache, times would depend on
+/// physical addresses.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
@@ -296,8 +296,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
 
 /// Stores capacities, except those that are the reach of a TLB. If the curve ends in a rise, a
 /// capacity without a step label does not become `last_cache`. On a virtual machine's CPU a TLB
-/// reach of 425 MiB was mistaken for a cache: buffers became so large that two thirds of `stride`
-/// were not measured.
+/// reach of 425 MiB was mistaken for a cache. The buffers of `stride` became so large that two
+/// thirds of its points were not measured.
 void learn(const ProbeResult& result, Known& known) {
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;

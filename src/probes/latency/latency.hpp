@@ -101,7 +101,7 @@ struct Options {
 /// Memories that a chase can run through. The numbers are SPACE in cl/latency.cl.
 enum class Space { global = 0, constant_argument = 1, constant_program = 2, local = 3, image = 4 };
 
-/// Returns true for memories of buffers. Their rings are parts of the store.
+/// Returns true for memories of buffers. Rings in these memories are parts of the store.
 constexpr bool has_store(Space space) {
   return space != Space::local && space != Space::constant_program;
 }
@@ -126,7 +126,7 @@ struct SeriesSpec {
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; at least two steps
   bool is_refined{false};     ///< gets more sizes around its knees
-  bool is_shown{true};        ///< the series has levels of its own
+  bool is_shown{true};        ///< the report lists levels of this series
   bool is_special{false};     ///< if the device cannot measure the series, the report omits it
   bool is_on_request{false};  ///< measured only with --series or --thorough
 };
@@ -242,8 +242,8 @@ inline constexpr double sparse_ratio = 1.42;
 /// Returns the memory that the probe needs for rings in a store of size `store`.
 Bytes memory_for(Bytes store);
 
-/// Returns an error message if an option leaves no series with a working set of two steps;
-/// otherwise empty. The message names the option.
+/// Returns an error message if an option leaves no series with a working set of two steps. The
+/// message names the option. Otherwise returns an empty string.
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& requested);
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
@@ -265,12 +265,12 @@ inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 // A ring counts as completely aged if at most 1/32 of its nodes are not aged.
 inline constexpr std::uint64_t long_ring = 32;
 
-/// Returns the usual number of hops of a chase. It exceeds the number of lines in the caches of
-/// one core or compute unit, so that the next chase finds none of its lines there.
+/// Returns the usual number of hops of a chase. This number exceeds the number of lines in the
+/// caches of one core or compute unit, so that the next chase finds none of its lines there.
 std::uint64_t usual_hops(const DeviceInfo& device);
 
-/// Returns the number of untimed iterations of a launch. They walk small rings once, since some
-/// devices empty their first caches between launches. Large rings are aged by sweeps instead.
+/// Returns the number of untimed iterations of a launch. These iterations walk small rings once,
+/// since some devices empty their first caches between launches. Sweeps age large rings instead.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
@@ -281,7 +281,7 @@ std::uint64_t sweep_items(const DeviceInfo& device);
 /// Returns the number of hops of each chain in a sweep over `nodes` nodes by `items` work-items.
 std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 
-/// Returns true for a CPU that runs native code. Its threads may move between cores.
+/// Returns true for a CPU that runs native code. The threads of such a CPU may move between cores.
 bool is_native_cpu(const DeviceInfo& device);
 
 /// Returns true if laying out the ring has aged its first `hops` nodes: the layout has displaced

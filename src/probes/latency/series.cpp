@@ -119,7 +119,7 @@ std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, 
   }
   if (series.is_looped && is_simulated(device)) return "loops take no time on a simulated device";
   // AMD's compilers use the scalar cache for a uniform chase and the vector cache for a divergent
-  // chase. Both series are measured.
+  // chase, so each chase has its own series.
   const bool has_scalar_loads =
       device.isa.starts_with("amdgcn") ||
       (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
@@ -157,8 +157,9 @@ double ratio_of(Spacing spacing, Effort effort) {
   return fine_ratio;
 }
 
-/// Returns the largest size of a quick run. It is far enough beyond the last cache to show memory.
-/// On a shared CPU, times of memory vary by 10 %, so that a plateau must span three octaves.
+/// Returns the largest size of a quick run. This size exceeds the last cache by enough to show
+/// memory. On a shared CPU, times of memory vary by 10 %, so that a plateau must span three
+/// octaves.
 Bytes largest_quick(const DeviceInfo& device) {
   constexpr std::uint64_t caches = 4;
   const Bytes least = mebibytes(device.type == DeviceType::cpu ? 256 : 128);

@@ -30,8 +30,8 @@ class PartialCycle {
  public:
   PartialCycle(std::uint64_t nodes, bool is_in_order)
       : nodes_(nodes), is_in_order_(is_in_order), mask_(std::bit_ceil(nodes) - 1) {
-    // Newton's iteration doubles the number of correct bits. It starts with 3 correct bits, since
-    // an odd number is its own inverse modulo 8.
+    // Newton's iteration doubles the number of correct bits. The initial value has 3 correct bits,
+    // since an odd number is its own inverse modulo 8.
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
   [[nodiscard]] std::uint64_t after(std::uint64_t node) const {

@@ -217,8 +217,8 @@ void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const P
 }
 
 /// Returns the extra cost of a launch compared with an equal number of plain launches. The
-/// interval combines the scatter of both sets of samples with the distance of plain launches from
-/// their line ("method of variance estimates recovery", see docs/compare.md).
+/// interval combines two errors: the scatter of the samples of both series, and the distance of
+/// plain launches from their line ("method of variance estimates recovery", see docs/compare.md).
 Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
   const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
     return each.shape.launches == cost.shape.launches;
@@ -268,8 +268,8 @@ void widen_to_any_run(Finding& finding, DeviceType type) {
                                    is_of_device ? device_share : share_of_host(finding, type));
   finding.low = is_of_sleep ? std::min(wide.low, *finding.value / 2.0) : wide.low;
   finding.high = is_of_sleep ? std::max(wide.high, *finding.value * 2.0) : wide.high;
-  // The interval of `launch_time` already contains the scatter of visits. It is the slope over all
-  // numbers of launches, which differs less between runs than single visits.
+  // The interval of `launch_time` already contains the scatter of visits. The value is the slope
+  // over all numbers of launches, which differs less between runs than single visits.
   finding.holds_scatter = finding.name == "launch_time";
 }
 

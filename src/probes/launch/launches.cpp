@@ -387,9 +387,9 @@ Measurement Launches::run(std::uint64_t iterations) {
 }
 
 /// Returns the number of waits of a sample. A sample has about a thousand launches, so that it
-/// takes at least a millisecond. It has at least three waits, so that a delay by the scheduler
-/// does not change the middle half. One wait for more than 2048 launches suffices: it is long
-/// compared with a delay.
+/// takes at least a millisecond. At least three waits keep a delay by the scheduler from changing
+/// the middle half. One wait for more than 2048 launches suffices: the wait is long compared with
+/// a delay.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;

@@ -28,7 +28,7 @@ Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
   return made;
 }
 
-/// Computes the expected end of the chain. It keeps the end for the next sample, since consecutive
+/// Computes the expected end of the chain. The end is kept for the next sample, since consecutive
 /// samples have equally many iterations.
 class ChainEnd {
  public:

@@ -28,7 +28,7 @@ std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
 /// largest working set is the lower bound.
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value at the largest working set. Its interval spans the extremes after
+/// Returns `made` with the value at the largest working set. The interval spans the extremes after
 /// the last plateau. Returns nothing if the curve ends in a plateau. A curve rises without a
 /// plateau if its pages exceed the TLB or if other programs use the cache. The unit is as for
 /// `at_largest_size`.

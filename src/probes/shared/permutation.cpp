@@ -27,8 +27,8 @@ std::uint32_t step_of_mix(std::uint32_t x, std::uint32_t factor, std::uint32_t k
   return y ^ (y >> shift);
 }
 
-/// Advances a congruential generator. Its upper bits are more random than its lower bits: callers
-/// rotate the key before they apply a small mask.
+/// Advances a congruential generator. The upper bits of the key are more random than the lower
+/// bits: callers rotate the key before they apply a small mask.
 std::uint32_t next_key(std::uint32_t key, int times = 1) {
   for (int i = 0; i < times; ++i) key = key * 747796405U + 2891336453U;
   return key;

@@ -153,8 +153,8 @@ TEST_CASE("permutation: of up to 2^32 - 1 nodes each is one of them") {
 }
 
 TEST_CASE("permutation: the same key gives the same order on every machine, another key another") {
-  // A Python program written independently computed these orders. They must not change: a stored
-  // run names only its seed, and the probe must make the same rings from it.
+  // A Python program written independently computed these orders. The orders must not change: a
+  // stored run names only its seed, and the probe must make the same rings from this seed.
   CHECK(order_of(1, 42) == Order{0});
   CHECK(order_of(8, 42) == Order{0, 1, 5, 3, 2, 7, 6, 4});
   CHECK(order_of(12, 1) == Order{5, 1, 8, 9, 10, 2, 7, 4, 11, 3, 6, 0});

@@ -107,8 +107,8 @@ std::vector<Bytes> expand_ranges(const std::vector<SizeRange>& ranges, Bytes lar
   return sizes;
 }
 
-/// Orders ascending sizes so that each next size halves a gap between earlier ones. A quick run
-/// that ends early has then measured evenly spread sizes.
+/// Sorts ascending sizes into an order in which each next size halves a gap between earlier sizes.
+/// A quick run that ends early has then measured evenly spread sizes.
 inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
   if (sizes.size() < 2) return sizes;
   std::vector<Bytes> order{sizes.front(), sizes.back()};
@@ -122,9 +122,9 @@ inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
 /// for disturbances to matter.
 inline constexpr std::size_t min_followed_sizes = 8;
 
-/// Returns the smallest working set that is certainly larger than all caches. Some drivers report
-/// the first cache instead of the last one, and few last caches exceed 128 MiB: the minimum is 256
-/// MiB.
+/// Returns the smallest working set that is certainly larger than all caches: at least 256 MiB.
+/// Some drivers report the first cache instead of the last cache, and few last caches exceed
+/// 128 MiB.
 inline Bytes beyond_caches(const DeviceInfo& device) {
   return std::max(reported_cache(device) * 2, mebibytes(256));
 }

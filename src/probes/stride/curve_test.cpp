@@ -35,8 +35,8 @@ const std::vector<double> r9_nano{17.777,  46.266,  70.492,  132.325, 157.876, 3
                                   379.795, 370.526, 436.231, 449.315, 474.542, 483.988, 489.281,
                                   494.472, 493.526, 492.802, 491.863, 490.497, 490.425, 442.735};
 
-/// GPU that fetches whole sectors, of which each work-item uses one element. It serves a sub-group
-/// at `partial` of the full rate unless the lanes (4 bytes each) access adjacent elements.
+/// GPU that fetches whole sectors, of which each work-item uses one element. A sub-group has
+/// `partial` of the full rate unless its lanes (4 bytes each) access adjacent elements.
 struct MadeGpu {
   double sub_group;
   double sector_bytes;
@@ -208,7 +208,7 @@ TEST_CASE("what is neither is unclear, with a reason") {
     CHECK_FALSE(found.unclear_reason.empty());
     CHECK_FALSE(found.sector.has_value());
   }
-  // A knee at a stride far beyond a sub-group has another cause than a sub-group.
+  // A knee at a stride much larger than a sub-group has another cause than the sub-group.
   std::vector<double> late(20, 1.0);
   std::fill(late.begin() + 14, late.end(), 10.0);
   CHECK(judge_curve(curve_of(late), 32.0).kind == CurveClass::unclear);

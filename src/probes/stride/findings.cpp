@@ -24,9 +24,10 @@ namespace {
 constexpr std::size_t min_points = 4;
 constexpr double reaches_best = 0.9;
 constexpr double reaches_most = 0.6;
-// Caches serve part of the rest of a sector: on an H100 reads of 4 bytes per work-item reach a
-// third of the best bandwidth, and reads of 16 bytes two thirds. A share between 0.7 and 0.8 is
-// neither slow nor fast, since it may be noise.
+// Bandwidth at the smallest stride, as a share of the best: below 0.7 is slow, from 0.8 on is
+// fast. A share in between may be noise. Caches serve part of the rest of a sector: on an H100
+// reads of 4 bytes per work-item reach a third of the best bandwidth, and reads of 16 bytes two
+// thirds.
 constexpr double slow_start = 0.7;
 constexpr double fast_start = 0.8;
 constexpr double droops = 0.93;
@@ -37,8 +38,8 @@ constexpr double dips = 0.8;
 // Minimum growth for a doubling, as a share of 2: growth below 1.7 is not a doubling. Noise of 3 %
 // moves a ratio by 4 %.
 constexpr double grows_along = 0.85;
-// Minimum growth from one stride to the next. Without it, a leap to more than twice the bandwidth
-// would count for several doublings.
+// Minimum growth from one stride to the next. Without this minimum, a leap to more than twice the
+// bandwidth would count for more than one doubling.
 constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
 // Maximum distance of the knee from the width of a sub-group, in octaves. A later knee has another
@@ -61,8 +62,9 @@ class Curve {
   [[nodiscard]] const CurvePoint& point(std::size_t i) const { return points_[i]; }
   [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
 
-  /// Returns the median of all bandwidths near the best. The median of only the three best would
-  /// grow with noise and the number of strides: with 16 strides and 3 % noise it is 4 % too high.
+  /// Returns the median of all bandwidths that are at least 85 % of the second best. The median of
+  /// the three best bandwidths would grow with noise and the number of strides. With 16 strides
+  /// and 3 % noise it would be 4 % too high.
   [[nodiscard]] double robust_best() const {
     std::vector<double> values;
     values.reserve(size());

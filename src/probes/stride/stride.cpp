@@ -168,9 +168,9 @@ std::vector<Value> requested_or(const std::vector<Value>& requested, Value other
   return requested.empty() ? std::vector<Value>{otherwise} : requested;
 }
 
-/// Returns the size of the last cache: as measured, or on a CPU as reported if that is larger. On
-/// a busy CPU the last cache may look like memory. A GPU's driver reports the first cache, so its
-/// report is not used.
+/// Returns the size of the last cache: as measured, or on a CPU as reported if the reported size
+/// is larger. On a busy CPU the last cache may be mistaken for memory. A GPU's driver reports the
+/// first cache, so its report is not used.
 Bytes last_cache(const DeviceInfo& device, const Options& requested) {
   if (!runs_items_in_turn(device)) return requested.last_cache;
   return std::max(requested.last_cache, reported_cache(device));

@@ -123,8 +123,8 @@ WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
 /// Maximum number of work-items whose sums the host checks after a read. The other work-items
 /// check their own sums.
 inline constexpr std::uint64_t max_samples = 4096;
-/// Size of the buffer for the sums that the host checks. It also has a word that marks a wrong sum
-/// of another work-item.
+/// Size of the buffer for the sums that the host checks, and for a word that marks a wrong sum of
+/// another work-item.
 inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
 
 /// Returns the maximum number of work-items that fill or check `words` words.
@@ -196,7 +196,7 @@ struct Dip {
 };
 
 struct CurveVerdict {
-  double best{0.0};        ///< median of the bandwidths near the highest one
+  double best{0.0};        ///< median of the bandwidths close to the highest bandwidth
   std::size_t best_at{0};  ///< index of the stride with the highest bandwidth
   CurveClass kind{CurveClass::unclear};
   std::string unclear_reason{};

@@ -271,8 +271,8 @@ Counts find_counts(State& state, const Shape& shape, const Route& route) {
   return {std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers)};
 }
 
-/// Returns the counts of a point. They are determined only at the first visit, which takes the
-/// time of a sample.
+/// Returns the counts of a point. The counts are determined only at the first visit, which takes
+/// the time of a sample.
 Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   const auto known = state.counts.find(visited(shape));
   if (known == state.counts.end()) {

@@ -31,7 +31,7 @@ void fill_on_host(void* begin, Bytes size) {
   }
 }
 
-/// Launches a kernel over `words` words. Its argument 0 must already be set.
+/// Launches a kernel over `words` words. Argument 0 of the kernel must already be set.
 void launch_over_words(Session& session, cl::Kernel& kernel, std::uint64_t words) {
   kernel.setArg(1, cl_ulong{words});
   launch_over(session, kernel, spread_over(session.info(), words));

@@ -14,16 +14,17 @@ namespace clprobe::transfer {
 
 inline const KernelSpec spec{"transfer.cl"};
 
-/// Memories of the probe on one device. Each memory is created when it is first used. It is filled
-/// with incompressible words, since the operating system allocates only pages that were written.
+/// Memories of the probe on one device. Each memory is created when it is first used. The memory
+/// is filled with incompressible words, since the operating system allocates only pages that were
+/// written.
 class Memories {
  public:
   Memories(Session& session, Bytes size);
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] Bytes size() const { return size_; }
-  /// Returns the in-order queue. It has no profiling, which costs time in some drivers. The second
-  /// queue serves the opposite direction.
+  /// Returns the in-order queue. The queue has no profiling, which costs time in some drivers. The
+  /// second queue serves the opposite direction.
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
 
@@ -56,7 +57,7 @@ class Memories {
   std::shared_ptr<void> shared_virtual_{};
 };
 
-/// One end of a transfer: a memory. Its marks can be written and read without a transfer.
+/// One end of a transfer: a memory whose marks can be written and read without a transfer.
 class End {
  public:
   /// Returns an end whose marks the host writes and reads.

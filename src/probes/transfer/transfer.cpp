@@ -282,7 +282,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
 
 // Size in bytes of a vector of the copy kernel. All transfer sizes are multiples of it.
 constexpr std::uint64_t granule = 16;
-// Size of the smallest transfer. Its time is that of the start-up on every device.
+// Size of the smallest transfer, whose time is the start-up on every device.
 constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {
@@ -368,9 +368,10 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
   return sizes;
 }
 
-/// Sorts points by importance, so that a time limit cuts off the least important ones. First come
-/// the largest transfers, those of the card first. Small transfers and then all other transfers
-/// follow. Transfers with other devices come last, since there may be many devices.
+/// Sorts points by importance, so that a time limit cuts off the least important points. The
+/// largest transfers come first, and among these the transfers of the card. Small transfers and
+/// then all other transfers follow. Transfers with other devices come last, since there may be
+/// many devices.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   constexpr std::array<std::string_view, 5> of_card{"to-device-pinned", "from-device-pinned",
                                                     "to-device", "from-device", "both-pinned"};

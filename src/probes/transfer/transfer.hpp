@@ -154,8 +154,8 @@ struct Observation {
 /// the size of the largest transfer.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
-/// Marks of a transfer, as in cl/transfer.cl: words at positions throughout the moved bytes. Their
-/// values differ between samples.
+/// Marks of a transfer, as in cl/transfer.cl: words at positions throughout the moved bytes. The
+/// values of the words differ between samples.
 class Marks {
  public:
   static constexpr std::uint64_t max_count = 512;
