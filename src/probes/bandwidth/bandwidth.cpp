@@ -72,8 +72,8 @@ std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   return ends;
 }
 
-/// Returns "32.7 GB/s at 128 MiB" for the rise after the last plateau; empty if the curve ends in a
-/// plateau.
+/// Returns "32.7 GB/s at 128 MiB" for the rise after the last plateau. Returns an empty string if
+/// the curve ends in a plateau.
 std::string beyond_text(const ProbeResult& result, double largest) {
   const Finding* const beyond = find_value(result.findings, "beyond", read_series);
   if (beyond == nullptr || largest == 0.0) return {};

@@ -99,7 +99,7 @@ std::uint32_t sum_before(std::uint64_t words);
 /// Returns the sum that all walks compute over `count` blocks each, modulo 2^32.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
-/// Number of regions.
+/// Number of regions of the buffer that walks visit.
 enum class Sharing {
   all,   ///< one region for all walks
   unit,  ///< one region per compute unit

@@ -74,7 +74,7 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   // In this series `working_set_bytes` is the size per compute unit.
   CHECK(all.at("read-own").back().touched_bytes() ==
         132 * all.at("read-own").back().working_set_bytes);
-  // A copy touches two buffers.
+  // A copy touches two buffers, and its working set is the sum of these buffers.
   CHECK(all.at("copy").back().working_set_bytes == 2 * all.at("copy").back().touched_bytes());
   CHECK(all.at("write").front().regions == all.at("write").front().walks);
   for (const char* const operation : {"write", "copy", "update"}) {

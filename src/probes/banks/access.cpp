@@ -121,7 +121,7 @@ std::string build_options(const AccessKind& kind, const Shape& shape) {
 }
 
 Bytes memory_of(int lanes) {
-  constexpr Bytes page = kibibytes(4);  // minimum size of a KeptBuffer
+  constexpr Bytes page = kibibytes(4);  // a KeptBuffer has at least one page
   const auto rows = static_cast<std::uint64_t>(std::max(lanes, max_instructions));
   const Bytes table{static_cast<std::uint64_t>(lanes) * rows * sizeof(std::uint32_t)};
   const Bytes results{2 * launches_of_model * sizeof(std::uint64_t)};

@@ -83,8 +83,8 @@ struct Verdict {
   double largest_share{0.0};  ///< maximum cost of conflicts as a share of a conflict-free access
 };
 
-/// Minimum difference of BIC that distinguishes candidates (Kass and Raftery 1995: 6 to 10 is
-/// strong evidence).
+/// Minimum difference of BIC that distinguishes two candidates. Kass and Raftery (1995) call a
+/// difference of 6 to 10 strong evidence.
 inline constexpr double undecided_bic = 6.0;
 
 /// Compares the candidates by BIC, with a separate line for each curve. Banks are visible only if
@@ -114,9 +114,9 @@ struct CongestionModel {
   [[nodiscard]] double time_of(double product) const { return c1 * product + c2; }
 };
 
-/// Fits the conflict model. Throws std::invalid_argument without two different products. Source:
-/// S. Okamoto, Y. Ito, K. Nakano, J. Bordim, Thorough Evaluation of GPU Shared Memory Load and
-/// Store Instructions, 2014.
+/// Fits the conflict model. Throws std::invalid_argument if all products are equal. Source: S.
+/// Okamoto, Y. Ito, K. Nakano, J. Bordim, Thorough Evaluation of GPU Shared Memory Load and Store
+/// Instructions, 2014.
 CongestionModel fit_congestion(std::span<const CongestionPoint> points);
 
 inline bool in_cycles(const DeviceInfo& device) {

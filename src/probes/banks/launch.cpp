@@ -286,7 +286,7 @@ void Accesses::set_launch(std::uint64_t rounds, std::uint64_t iterations) {
                 static_cast<cl_uint>(rounds), static_cast<cl_uint>(iterations));
 }
 
-/// Measures one launch with a loop of accesses.
+/// Measures one launch that runs a loop of accesses.
 Measurement Accesses::run_long(std::uint64_t iterations) {
   set_launch(1, iterations);
   const std::uint64_t accesses = iterations * launch_.steps;

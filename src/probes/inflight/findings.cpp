@@ -47,13 +47,13 @@ std::optional<Gap> find_plateau(const ThreadLatencyPlot& plot, int sub_group, do
   return ends && end.before >= 2 * sub_group ? std::optional(end) : std::nullopt;
 }
 
-/// A bandwidth in bytes per nanosecond.
+/// Bandwidth in bytes per ns, with its interval.
 struct Rate {
   double value{0.0};
   Interval interval{};
 };
 
-/// Returns the maximum bandwidth of one work-group's rounds.
+/// Returns the maximum bandwidth of the rounds of one work-group.
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
@@ -68,7 +68,7 @@ Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   return best;
 }
 
-/// Returns the maximum bandwidth of the streams next to the chase, in bytes per nanosecond.
+/// Returns the maximum bandwidth of streams during a chase, in bytes per ns.
 double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   double most = 0.0;
   for (const Point& point : points) {
@@ -81,7 +81,7 @@ double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   return most;
 }
 
-/// Removes `variance_fact`, which a document may contain with any value.
+/// Removes the fact `variance_fact`, which a stored document may contain with any value.
 void remove_variance(Point& point) {
   if (point.facts.find(variance_fact) == nullptr) return;
   Parameters kept;
@@ -159,7 +159,7 @@ std::vector<double> min_of_visits(const Point& point) {
   return rounds;
 }
 
-/// Returns the minimum time of a round without loads, by work-items.
+/// Returns the minimum time of a round without loads, for each number of work-items.
 std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   std::map<std::int64_t, double> least;
   for (const Point& point : points) {

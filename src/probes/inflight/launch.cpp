@@ -53,7 +53,7 @@ void run_over(std::uint64_t elements, Session& session, cl::Kernel kernel, const
   launch_over(session, kernel, spread_over(session.info(), elements));
 }
 
-/// Throws Unsupported if the driver runs a kernel with fewer than `items` work-items.
+/// Throws Unsupported if the driver runs the kernel only with fewer than `items` work-items.
 void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t items) {
   const auto max = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
   if (items <= max) return;

@@ -43,7 +43,7 @@ struct Hypothesis {
   LimitKind kind{};
   std::optional<CountRange> range{};  ///< capacities that all supporters allow
   Curves supporters{};
-  Curves against{};         ///< curves with a spike elsewhere
+  Curves against{};         ///< curves with a spike that this capacity does not explain
   Curves silent{};          ///< curves that should have a spike at this capacity, but have none
   std::size_t patterns{0};  ///< number of different patterns (loads, mergers) among the supporters
   std::int64_t in_flight{0};
@@ -116,7 +116,7 @@ Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   return best;
 }
 
-/// Hypotheses of a pool and of a table for some curves, and the verdict.
+/// Hypotheses of a pool and of a table for the same curves, and the verdict.
 struct WeighedLimits {
   Hypothesis pool{};
   Hypothesis table{};
@@ -294,7 +294,7 @@ namespace {
 constexpr double max_together = 1.25;
 constexpr double min_waiting = 1.7;
 
-/// Curves of one target, by loads per work-item.
+/// Curves of one target. The key is the number of loads per work-item.
 using CurvesByLoads = std::map<int, const CurveFinding*>;
 
 /// Loads that a sub-group can have in flight, from the curves of one target.

@@ -33,7 +33,7 @@ constexpr Bytes min_cache = kibibytes(256);
 constexpr Bytes usual_cache_of_cpu = kibibytes(256);
 constexpr Bytes usual_memory = mebibytes(256);
 constexpr Bytes max_memory = mebibytes(512);
-// Drivers allocate whole pages.
+// Buffers have at least one page, since drivers allocate whole pages.
 constexpr Bytes page = kibibytes(4);
 
 /// Returns the size of the buffer in the last cache. If the size of the last cache is known, the

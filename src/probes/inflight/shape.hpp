@@ -18,7 +18,7 @@ enum class Kind {
   block,      ///< rounds of independent loads, timed for the whole work-group
   sub_group,  ///< rounds of independent loads, timed for one sub-group
   chains,     ///< concurrent pointer chases
-  chase,      ///< one pointer chase next to streams
+  chase,      ///< one pointer chase, with streams at the same time
 };
 
 inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
@@ -95,7 +95,7 @@ struct Shape {
   [[nodiscard]] std::uint64_t chain_distance(std::uint64_t hops) const;
   /// Returns the number of positions that all chains together cover.
   [[nodiscard]] std::uint64_t chain_positions(std::uint64_t hops) const;
-  /// Returns the lines of all chains when the first chain is at `position`.
+  /// Returns the lines at which all chains start if the first chain starts at `position`.
   [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
                                                        std::uint64_t distance) const;
   [[nodiscard]] std::string options() const;

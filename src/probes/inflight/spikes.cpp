@@ -191,7 +191,7 @@ double noise_of(std::span<const double> residuals) {
 /// latencies scatter, the time of a few loads scatters most: that of many loads is the latency of
 /// the slowest load.
 std::vector<double> noise_around(std::span<const double> residuals, std::size_t points) {
-  constexpr std::size_t window = 25;  // wide enough for a median
+  constexpr std::size_t window = 25;  // number of points; wide enough for a median
   const double all = noise_of(residuals);
   std::vector<double> noise(points, all);
   if (residuals.size() <= window) return noise;
@@ -284,7 +284,7 @@ Slope slope_to(const Sweep& sweep, std::size_t last) {
           {std::max(0.0, line.slope_interval.low), std::max(0.0, line.slope_interval.high)}};
 }
 
-/// A jump over the gaps `first` to `last`, by `height` cycles.
+/// Jump over the gaps `first` to `last`, inclusive, by `height` cycles.
 struct Jump {
   std::size_t first{0};
   std::size_t last{0};
@@ -332,7 +332,7 @@ double latencies_after(const Sweep& sweep, const Jump& jump) {
 /// it can be. The first request beyond the limit waits for the first answer and then takes a
 /// latency itself. The time after the first jump is therefore 2 latencies.
 std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const Jump& jump) {
-  constexpr double max_jump = 1.5;       // noise and queues add to one latency
+  constexpr double max_jump = 1.5;       // in latencies: a jump of one, plus noise and queues
   constexpr double max_latencies = 2.5;  // closer to 2 than to 3
   constexpr double min_alike = 0.5;      // later jumps are lower, since answers arrive one by one
   const auto next = next_jump(sweep, jump.last + 1);
@@ -372,7 +372,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   const double half_width = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - half_width),
                             sweep->latency + half_width};
-  constexpr double min_latencies = 1.7;  // 2 latencies, less noise and queues
+  constexpr double min_latencies = 1.7;  // 2 latencies, minus noise and queues
   auto jump = next_jump(*sweep, 0);
   while (jump && latencies_after(*sweep, *jump) < min_latencies) {
     found.reason = "the jump ends below 2 latencies, too low for a full pool or table";
@@ -393,7 +393,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   return found;
 }
 
-/// Returns the median time of an additional request over a target's curves.
+/// Returns the median time of an additional request over all curves of a target.
 double typical_interval(std::span<const CurveFinding> findings, const std::string& target) {
   std::vector<double> intervals;
   for (const CurveFinding& finding : findings) {

@@ -53,7 +53,7 @@ struct ThreadLatencyCurve {
 struct ThreadLatencyPlot {
   std::vector<int> work_items{};        ///< strictly increasing
   std::vector<double> harmonic_mean{};  ///< harmonic mean of each point's runs
-  std::vector<double> variance{};       ///< variance of each point with its two neighbours
+  std::vector<double> variance{};       ///< variance of each point and its two neighbours
   std::vector<double> robust{};         ///< minimum of up to 8 runs, or lower quartile of more
                                         ///< runs
 };
@@ -112,7 +112,7 @@ struct CurveFinding {
   double whole_cycles_per_request{0.0};  ///< slope of the whole curve
   Interval whole_request_interval{};
   std::optional<Gap> spike{};  ///< first jump that may show a limit
-  bool waits{false};           ///< true if the loads of a few work-items wait for each other
+  bool waits{false};           ///< the loads of a few work-items already wait for each other
   /// Lower bounds of the numbers in flight by Little's law: number x latency / time.
   std::int64_t min_requests{0};
   std::int64_t min_instructions{0};

@@ -160,7 +160,8 @@ std::string in_order_text(const Finding& in_order) {
                                               : "");
 }
 
-/// Returns "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns"; empty without levels.
+/// Returns "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns". Without levels, returns an empty
+/// string.
 std::string in_order_levels(const ProbeResult& result, std::string_view series) {
   std::string text;
   const Finding* const from = find_finding(result.findings, "in_order_from", series);

@@ -99,7 +99,8 @@ constexpr Budgets budgets = [] {
   return all;
 }();
 
-/// Returns the working sets of a series: distinct multiples of the step, with at least two nodes.
+/// Returns the sizes of the working sets of a series. The sizes are distinct multiples of the
+/// step; each has at least two nodes.
 std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& requested) {
   if (!series.missing.empty()) return {};
   const Bytes smallest = series.step * 2;

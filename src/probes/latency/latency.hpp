@@ -106,7 +106,7 @@ constexpr bool has_store(Space space) {
   return space != Space::local && space != Space::constant_program;
 }
 
-/// Returns true for memories of which drivers may refuse part of the reported size.
+/// Returns true for memories that drivers may refuse to provide in the size that they report.
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
 /// Ratio of neighbouring working sets: `fine` depends on the effort, `coarse` is 1.19, `sparse`
@@ -142,7 +142,7 @@ inline constexpr std::string_view in_order_series = "global-in-order";
 inline constexpr std::string_view looped_series = "global-looped";
 inline constexpr std::string_view host_series = "host";
 
-/// The series, in the order of the findings.
+/// Series of the probe, in the order of the findings.
 inline constexpr std::array all_series{
     SeriesSpec{.name = global_series,
                .summary = "loads of global memory",
@@ -302,7 +302,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 std::optional<PointProblem> find_problem_of(const Point& point);
 Card card(const ProbeResult& result);
 
-/// Prepares rings that share one store and their small buffers.
+/// Prepares rings. All rings share one store and the small buffers.
 Preparer open(Session& session);
 
 /// Simulates the chase: `iterations` of `unroll` hops on a ring that was walked once before.

@@ -60,7 +60,7 @@ class Chase {
   [[nodiscard]] Work work() const;
 
  private:
-  /// Nodes that a launch walks before the chase begins.
+  /// Nodes that a launch walks, untimed, before the chase begins.
   struct Walk {
     std::uint64_t begin{0};
     std::uint64_t end{0};
@@ -84,7 +84,7 @@ class Chase {
   Permutation order_;
   KernelSpec spec_;
   std::uint64_t warm_;  ///< untimed iterations
-  cl::Buffer out_;      ///< ticks, offset of the last node, sum of the walk
+  cl::Buffer out_;      ///< ticks, offset of the last node and sum of the walk
   cl::Buffer sink_;     ///< results of sweeps
   cl::Buffer memory_{};
   cl::Image1DBuffer image_{};

@@ -148,7 +148,7 @@ class NewPrograms {
       if (session_.info().max_work_group_size >= two) {
         times_[Manner::new_local_size].push_back(host_ns_of([&] { launch(kernel, two); }));
       }
-    }  // The program is released here: the rebuild must not find it in memory.
+    }  // The program is released here, so that the rebuild cannot find it in memory.
     times_[Manner::build_again].push_back(host_ns_of([&] { launch(build(number), one); }));
   }
 
@@ -247,7 +247,7 @@ cl::Kernel Launches::counting(int program) const {
 
 cl::CommandQueue Launches::make_queue() const {
   const Session& session = state_->session;
-  if (is_on_device(shape_.manner)) return session.queue();  // has profiling
+  if (is_on_device(shape_.manner)) return session.queue();  // the session's queue has profiling
   if (shape_.manner == Manner::command_buffer) return queue_for_command_buffers(session);
   if (shape_.manner == Manner::out_of_order) {
     return {session.context(), session.device(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};

@@ -53,7 +53,7 @@ class FieldReader {
   void whole(std::string_view name, Number& number, const Bounds& bounds = {}) {
     if (const Value* const value = need(name)) take(name, *value, number, bounds);
   }
-  /// Reads an optional number; no value if the point lacks the field.
+  /// Reads an optional number. The number has no value if the point lacks the field.
   template <std::integral Number>
   void whole(std::string_view name, std::optional<Number>& number, const Bounds& bounds = {}) {
     number.reset();
@@ -70,12 +70,12 @@ class FieldReader {
     if (value != nullptr) take(name, *value, text.emplace());
   }
 
-  /// Reads an enumeration by the words of its table (words.hpp).
+  /// Reads an enumeration. The words are those of `table` (words.hpp).
   template <typename Enum, typename Table>
   void word(std::string_view name, Enum& field, const Table& table) {
     take_word(name, field, [&](std::string_view word) { return value_in(table, word); });
   }
-  /// Reads an enumeration by its words in documents (run.hpp).
+  /// Reads an enumeration. The words are those of documents (run.hpp).
   template <typename Enum>
   void word(std::string_view name, Enum& field) {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
@@ -103,7 +103,7 @@ class FieldReader {
     group_ = "parameters";
   }
 
-  /// Returns the problem; empty if all fields were read.
+  /// Returns the problem as text. Returns an empty string if all fields were read.
   [[nodiscard]] std::string problem() const {
     const std::optional<PointProblem>& any = bad_ ? bad_ : unknown_;
     if (!any) return {};
@@ -227,8 +227,8 @@ std::optional<Shape> find_shape(const Point& point) {
   return reader.problem().empty() ? std::optional(std::move(shape)) : std::nullopt;
 }
 
-/// Returns the shape of a point of `plan` or `refine`. Throws PointError for the first wrong or
-/// missing field.
+/// Returns the shape of a point that `plan` or `refine` made. Throws PointError for the first
+/// wrong or missing field.
 template <typename Shape>
 Shape shape_of(const Point& point) {
   Shape shape;

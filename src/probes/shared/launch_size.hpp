@@ -20,7 +20,7 @@ inline constexpr std::uint64_t usual_group = 256;
 /// after 65,535 iterations.
 inline constexpr std::uint64_t max_iterations = 60000;
 
-/// Returns the build option for a kernel that runs in groups of exactly `work_items`.
+/// Returns the build option for a kernel that runs in groups of exactly `work_items` work-items.
 inline std::string large_group(std::uint64_t work_items) {
   return " -DGROUP=" + std::to_string(work_items);
 }
@@ -28,10 +28,10 @@ inline std::string large_group(std::uint64_t work_items) {
 /// Build option for groups of more than one work-item on a CPU (see cl/clock.clh).
 inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
 
-/// Returns the number of compute units; 1 if the device does not report it.
+/// Returns the number of compute units. Returns 1 if the device reports none.
 std::uint64_t units_of(const DeviceInfo& device);
 
-/// Returns the maximum work-group size; 1 if the device does not report it.
+/// Returns the maximum work-group size. Returns 1 if the device reports none.
 std::uint64_t max_group_of(const DeviceInfo& device);
 
 /// Number of work-items of a launch, and of each of its work-groups.

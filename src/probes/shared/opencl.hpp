@@ -54,7 +54,7 @@ class KeptBuffer {
   Bytes size_{};
 };
 
-/// A kernel file of a probe with its build options.
+/// Kernel file of a probe with its build options.
 struct KernelSpec {
   std::string_view file{};
   std::string options{};
@@ -102,7 +102,7 @@ inline Measurement measurement_of(const LaunchTimes& times, std::uint64_t access
 inline Measurement timed_launch(Session& session, const cl::Kernel& kernel, const LaunchSize& size,
                                 const cl::Buffer& out, std::uint64_t accesses,
                                 std::uint64_t witnesses = 1) {
-  // The buffer is reset, so that a launch that stores nothing fails the check.
+  // The buffer is reset, so that a launch that stores nothing fails the check of the sample.
   const std::vector<cl_ulong> nothing(1 + witnesses, never);
   session.queue().enqueueWriteBuffer(out, CL_TRUE, 0, nothing.size() * sizeof(cl_ulong),
                                      nothing.data());

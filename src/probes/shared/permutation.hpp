@@ -26,7 +26,7 @@ class Permutation {
   /// Makes the order for `key`. Throws std::out_of_range if `nodes` is 0.
   Permutation(std::uint32_t nodes, std::uint32_t key);
 
-  /// Returns the node at position `k` < nodes.
+  /// Returns the node at position `k`. `k` must be less than `nodes`.
   [[nodiscard]] std::uint32_t operator()(std::uint32_t k) const;
 
  private:

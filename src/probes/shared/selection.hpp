@@ -70,14 +70,15 @@ inline std::vector<int> numbers_in(const std::vector<std::string>& words) {
   return numbers;
 }
 
-/// Returns the first of `numbers` above `most`; nothing if there is none.
+/// Returns the first of `numbers` that exceeds `most`. Returns nothing if no number does.
 inline std::optional<int> find_beyond(const std::vector<int>& numbers, std::int64_t most) {
   const auto found =
       std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > most; });
   return found == numbers.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Returns an error message if --sizes exceeds `largest`, the largest measurable size; else empty.
+/// Returns an error message if --sizes exceeds `largest`, the largest measurable size. Otherwise
+/// returns an empty string.
 inline std::string beyond_room(const Request& request, Bytes largest) {
   for (const SizeRange& range : request.own.sizes("sizes")) {
     if (range.last <= largest) continue;

@@ -156,7 +156,7 @@ Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
 struct Walk {
   std::uint64_t x{1};  ///< work-items per block
   std::uint64_t y{1};  ///< work-items among which the blocks are divided
-  // Arguments of the kernels (see cl/stride.cl).
+  // Arguments of the kernels that walk (see cl/stride.cl).
   std::uint64_t apart{1};
   std::uint64_t step{1};
   std::uint64_t each{1};

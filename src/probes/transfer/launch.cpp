@@ -29,7 +29,7 @@ struct Route {
   };
 
   std::vector<Part> parts;  ///< one part per direction
-  Action move;              ///< moves the bytes; returns when they have arrived
+  Action move;              ///< moves the bytes, and returns when the bytes have arrived
   Action end{};             ///< waits for other work, untimed; may be null
   /// True if the marks must change before each move: the driver may skip a move of unchanged
   /// bytes.
