@@ -31,7 +31,7 @@ const Finding* find_at_level(const ProbeResult& result, std::string_view name,
 }
 
 // Returns "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". With more than four levels,
-// only the first three and the last one are shown.
+// only the first three levels and the last level are shown.
 std::string text_of(const ProbeResult& result, std::string_view series) {
   constexpr std::size_t max_shown = 4;
   // A result imported from another tool may have no bandwidth for the first levels.
@@ -192,7 +192,8 @@ std::uint64_t count_buffers(const Request& request) {
   return (reads ? 1U : 0U) + (is_any_writing ? 1U : 0U);
 }
 
-/// Returns the size of the largest working set. The last cache holds only a small part of it.
+/// Returns the size of the largest working set. The last cache holds only a small part of this
+/// working set.
 Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
   const bool is_cpu = runs_items_in_turn(device);
@@ -238,8 +239,8 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
 /// work-group can have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
-/// Returns the size of the largest image. On a CPU it is at most 4 MiB: the driver computes the
-/// address of each texel, which takes longer than the accesses to caches.
+/// Returns the size of the largest image. On a CPU the image has at most 4 MiB: the driver
+/// computes the address of each texel, which takes longer than the accesses to caches.
 Bytes largest_image(const DeviceInfo& device) {
   const Bytes most = Bytes{texel_bytes} * static_cast<std::uint64_t>(device.image_buffer_pixels);
   return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;

@@ -153,7 +153,8 @@ inline constexpr std::array all_series{
 
 const SeriesSpec* series_named(std::string_view name);
 
-/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
+/// Returns the reason why the device cannot measure the series. If the device can, returns an
+/// empty string.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// Returns the shape of a point with the largest working set, up to `wanted`, that its walks can
@@ -175,7 +176,7 @@ extern const Probe probe;
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 /// Returns the maximum number of iterations of a launch. The kernel's counter and the driver limit
-/// it.
+/// this number.
 std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 
 std::string build_options(const Shape& shape);

@@ -189,8 +189,8 @@ std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
 }
 
 /// Decides what limits the bandwidth: shared resources if the scaling is clearly below 90 %, the
-/// units if it is clearly above. If the interval of the scaling contains 90 %, the finding has no
-/// label.
+/// units if the scaling is clearly above 90 %. If the interval of the scaling contains 90 %, the
+/// finding has no label.
 Finding limit_finding(const Finding& scaling) {
   constexpr double nearly_all = 0.9;
   Finding limit = of_level("limit", scaling.series, *scaling.level, "");
@@ -256,9 +256,9 @@ void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& devi
   }
 }
 
-/// Returns the maximum bandwidth of a compute unit: 512 bytes per cycle on a GPU. On a CPU it is
-/// 256 bytes per cycle at 7 GHz, since the driver may report the clock of an idle core. Returns
-/// nothing if a GPU's driver reports no clock.
+/// Returns the maximum bandwidth of a compute unit: 512 bytes per cycle on a GPU. On a CPU the
+/// maximum is 256 bytes per cycle at 7 GHz, since the driver may report the clock of an idle core.
+/// Returns nothing if a GPU's driver reports no clock.
 std::optional<double> max_unit_rate(const DeviceInfo& device) {
   if (device.type == DeviceType::cpu) return 256.0 * 7e9;
   const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);

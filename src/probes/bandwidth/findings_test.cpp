@@ -411,7 +411,8 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   CAPTURE(text);
   CHECK(text.ends_with("50.0 GB/s; one compute unit 50 B/cycle"));
   CHECK(result.card.rows.size() == 2);
-  // A level without a value has no text in the card, and the next level still begins after it.
+  // A level without a value has no text in the card, but the next level still begins after its
+  // end.
   for (Finding& each : result.findings) {
     if (each.name == "bandwidth" && each.series == "read" && each.level == 2) each.value.reset();
   }

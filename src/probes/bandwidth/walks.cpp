@@ -37,7 +37,7 @@ constexpr std::uint64_t min_writing_walks = 2;
 // Words per vector on a CPU: one cache line.
 constexpr std::uint64_t cpu_vector = 16;
 // Reading walks per unit on a CPU. The driver's threads take work-groups in batches: PoCL's first
-// thread takes one more than half of them, so many walks spread the work better.
+// thread takes more than half of the groups, so that many walks spread the work better.
 constexpr std::uint64_t cpu_reading_walks = 32;
 
 std::uint64_t largest_group_of(const DeviceInfo& device) {

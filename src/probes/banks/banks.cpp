@@ -42,7 +42,7 @@ Access access_of(const std::string& series) {
   return {series.substr(0, space), series.substr(space + 1)};
 }
 
-/// Removes units from a list, except the last one: "4, 8 B" for "4 B, 8 B".
+/// Removes all units from a list except the last unit: "4, 8 B" for "4 B, 8 B".
 std::string without_repeats(std::string text, std::string_view unit) {
   const std::string between = std::string(unit) + ",";
   for (std::size_t at = text.find(between); at != std::string::npos; at = text.find(between, at)) {
@@ -193,7 +193,7 @@ struct Options {
   std::vector<int> instructions{};
 };
 
-// Sub-group size for devices whose driver does not report one.
+// Sub-group size for devices whose driver reports no size.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
 // Maximum number of sub-groups. This number saturates any local memory; the model's source has the
@@ -232,7 +232,7 @@ std::int64_t lanes_of(const DeviceInfo& device) {
 }
 
 /// Returns the number of sub-groups in a work-group, at most a number that saturates any local
-/// memory. For a CPU, which runs work-items one after another, it is 1.
+/// memory. For a CPU, which runs work-items one after another, the number is 1.
 std::int64_t sub_groups_of(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) return 1;
   return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
@@ -463,8 +463,8 @@ Card card(const ProbeResult& result) {
   card.titles.emplace(of_memory, of_memory);
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
-    // Banks that were not found are listed only if the run looked for banks. A run of transposed
-    // tiles alone does not.
+    // Banks that were not found are listed only if the run looked for banks. A run with only
+    // transposed tiles does not look for banks.
     const bool is_measured = std::any_of(
         result.findings.begin(), result.findings.end(),
         [](const Finding& each) { return each.name == "banks" || each.name == "conflict_free"; });

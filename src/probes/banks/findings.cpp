@@ -282,9 +282,9 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   }
 }
 
-/// Returns true if a pattern shows the cost of a way. For words above 4 bytes only strides do:
-/// lanes that share a word may be served faster than in the model. On an H200 a broadcast of 8
-/// bytes takes one wavefront.
+/// Returns true if a pattern shows the cost of a way. For words above 4 bytes only strides show
+/// this cost: lanes that share a word may be served faster than in the model. On an H200 a
+/// broadcast of 8 bytes takes one wavefront.
 bool shows_cost(const Pattern& pattern, int word_bytes) {
   const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
   return word_bytes <= 4 || is_stride;

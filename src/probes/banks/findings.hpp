@@ -153,8 +153,8 @@ inline Interval with_visits(const Interval& estimated, std::span<const double> v
 /// Series of findings that describe local memory as a whole.
 inline constexpr std::string_view of_memory = "local memory";
 
-/// Infers the banks from loads of 4 and 8 bytes; without these, from all loads, or from all
-/// accesses. Returns nothing without a measured pattern.
+/// Infers the banks from loads of 4 and 8 bytes; if these loads were not measured, from all loads
+/// or all accesses. Returns nothing without a measured pattern.
 std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points);
 
 /// Returns the findings of the probe. Method: docs/banks.md.

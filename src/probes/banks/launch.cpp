@@ -231,7 +231,7 @@ Accesses::Accesses(std::shared_ptr<Buffers> buffers, const Point& point)
 
 /// Launches once, with as many work-items as the driver allows. A kernel that was built for a
 /// large group is launched even if the driver reports a smaller maximum. NVIDIA's driver reports
-/// 256 work-items for kernels that it runs with more.
+/// 256 work-items for kernels that can run with more.
 void Accesses::launch_first() {
   set_all_arguments();
   const std::string plain_options = build_options(launch_.kind, launch_.shape);
@@ -266,7 +266,7 @@ void Accesses::set_all_arguments() {
 }
 
 /// Returns the checksum of banks_access: the sum over all work-items of their final offsets. For
-/// stores the final offset is the last stored one.
+/// stores the final offset is the last offset that was stored.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
   cl_uint sum = 0;
   for (std::uint64_t item = 0; item < launch_.items; ++item) {
@@ -334,8 +334,9 @@ Measurement Accesses::run_single(std::uint64_t launches) {
 }
 
 /// Returns the number of iterations of a launch. Chains and independent accesses have similar
-/// numbers of accesses. A CPU core needs more iterations: it starts a launch at a lower clock and
-/// with cold caches. On one CPU, launches below 1 us took 1.5 times as long in every other run.
+/// numbers of accesses. A CPU core needs more iterations: the core starts a launch at a lower
+/// clock and with cold caches. On one CPU, launches below 1 us took 1.5 times as long in every
+/// other run.
 std::uint64_t iterations_of(const DeviceInfo& device, const AccessKind& kind) {
   if (runs_items_in_turn(device)) return kind.is_chain ? 512 : 4096;
   return kind.is_chain ? 64 : 32;

@@ -70,8 +70,8 @@ std::vector<Curve> generated(const Model& model, int lanes, const Costs& costs, 
   return curves;
 }
 
-/// Returns true if the cost is right to 5 %, or to twice the half-width of its interval if noise
-/// makes that larger.
+/// Returns true if the cost is right to 5 %, or to twice the half-width of its interval if this is
+/// more than 5 %.
 bool is_near(const ConflictLine& line, double cost) {
   const double half = line.cost_interval.high - line.cost;
   return std::fabs(line.cost - cost) <= std::max(0.05 * cost, 2.0 * half);

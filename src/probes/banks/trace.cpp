@@ -112,8 +112,7 @@ Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t ch
   if (count > 1) program.push_back(simulator::repeat(body, count));
   Instruction end = simulator::read_clock(1);
   if (kind.is_store) {
-    // Local memory serves accesses in order, so that a load after the stores waits for all of
-    // them.
+    // Local memory serves accesses in order, so that a load after the stores waits for all stores.
     Lanes one;
     one.active = 1;
     program.push_back(simulator::local_load(last_load, one));

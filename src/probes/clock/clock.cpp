@@ -228,8 +228,8 @@ double share_below(std::span<const Moment> moments, double clock, double part) {
 }
 
 /// Returns the highest clock that was sustained for a second, or for a third of a load shorter
-/// than three seconds. A shorter rise does not count: it occurs when other programs on the host
-/// pause.
+/// than three seconds. A shorter rise, which occurs when other programs on the host pause, does
+/// not count.
 double best_kept(std::span<const Moment> moments) {
   constexpr double long_enough_s = 1.0;
   const std::size_t third = std::max<std::size_t>(1, moments.size() / 3);
@@ -334,8 +334,8 @@ bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.
 
 void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
   constexpr std::string_view method = "mean of the last third";
-  // If a moment is shorter than the interval of the meter's updates, it has no power, or the power
-  // of more than one moment. The mean of the few moments with power would be wrong.
+  // A moment that is shorter than the interval of the meter's updates has either no power or the
+  // power of more than one moment. The mean of the few moments with power would be wrong.
   constexpr double few = 0.1;
   const auto none = std::count_if(moments.begin(), moments.end(), [](const Moment& each) {
     return each.watts && !has_power(each);
@@ -443,8 +443,8 @@ std::uint64_t idle_ms(const Request& request) {
                                               : usual;
 }
 
-/// Returns the length of a moment in ms. A short load has at least 10 moments if they are at least
-/// 1 ms long. A long load has at most 2,000 moments.
+/// Returns the length of a moment in ms. A load of at least 10 ms has at least 10 moments. A long
+/// load has at most 2,000 moments.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;

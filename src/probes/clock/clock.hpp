@@ -33,7 +33,7 @@ inline constexpr std::array all_series{
     SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
 };
 
-/// How the probe counts a device's cycles, and which clock times them.
+/// Method of counting a device's cycles, and the clock that times these cycles.
 enum class Counting {
   none,
   chain,   ///< CPUs: a chain of operations that take one cycle each, timed by a constant-rate
@@ -43,8 +43,8 @@ enum class Counting {
 };
 
 Counting counting_of(const DeviceInfo& device);
-/// Returns the reason why the device's clock cannot be measured. Returns an empty string if it
-/// can.
+/// Returns the reason why the device's clock cannot be measured. If the clock can be measured,
+/// returns an empty string.
 std::string_view missing_on(const DeviceInfo& device);
 
 struct Shape {
@@ -111,8 +111,8 @@ inline constexpr std::uint32_t unroll = 8;
 inline constexpr std::uint32_t operations_of_step = 8;
 /// Number of links of a chain per iteration.
 inline constexpr std::uint32_t links_of_turn = 64;
-/// Number of cycles per link on a CPU: one for an addition, one for an exclusive or that depends
-/// on it.
+/// Number of cycles per link on a CPU. A link is an addition, and an exclusive or that depends on
+/// its result.
 inline constexpr std::uint32_t cycles_of_link = 2;
 
 /// Returns the number of operations of a launch. With both loads, half of the work-groups run

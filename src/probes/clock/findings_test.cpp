@@ -94,7 +94,7 @@ TEST_CASE("clock: it has settled once it stays within 1 % of the sustained one")
   };
   CHECK(settling(rising) == doctest::Approx(0.2));
   CHECK(settling([](std::size_t) { return 1980.0; }) == 0.0);
-  // A clock that is 0.9 % too high counts as settled; one that is 1.1 % too high does not.
+  // A clock that is 0.9 % too high counts as settled; a clock that is 1.1 % too high does not.
   CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.009 : 1980.0; }) == 0.0);
   CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.011 : 1980.0; }) ==
         doctest::Approx(0.4));
@@ -220,7 +220,8 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   const Findings halves = found_in(both);
   CHECK(value_of(halves, "operations", "both") == doctest::Approx(1.2e12));
   CHECK(value_of(halves, "bandwidth", "both") == doctest::Approx(1.8e12));
-  // With both loads each bandwidth depends on the other load, so `compare` does not judge it.
+  // With both loads each bandwidth depends on the other load, so `compare` does not judge the
+  // bandwidth.
   CHECK(find_finding(halves.findings, "bandwidth")->role == Role::passing);
   CHECK(find_finding(streamed.findings, "bandwidth")->role == Role::fact);
   CHECK(find_finding(halves.findings, "unit_operations") == nullptr);

@@ -24,8 +24,8 @@ using Steady = std::chrono::steady_clock;
 
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
-// The launch after idling is shorter than other launches by this factor: the clock must not rise
-// during the launch, and it takes milliseconds to rise.
+// The launch after idling is shorter than other launches by this factor: the clock, which takes
+// milliseconds to rise, must not rise during the launch.
 constexpr std::uint32_t idle_part = 10;
 // Iterations of the longer of two chains, which takes about a millisecond at 4 to 6 cycles per
 // link. The shorter chain has an eighth of the iterations.
@@ -179,8 +179,8 @@ Burn Burner::burn_for(Load load) {
   return burn;
 }
 
-/// Checks the final numbers of two work-items in the last launch: the first one, and the last one
-/// of the second work-group. With both loads the second work-group streams.
+/// Checks the final numbers of two work-items in the last launch: the first work-item, and the
+/// last work-item of the second work-group. With both loads the second work-group streams.
 void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& measurement) {
   const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};
@@ -209,8 +209,8 @@ void Burner::begin_power(Load load) {
   power_.begin();
 }
 
-/// Adds the mean power since the previous reading if the meter reports one. Without a meter, adds
-/// the reason once.
+/// Adds the mean power since the previous reading if the meter reports a power. Without a meter,
+/// adds the reason once.
 void Burner::add_power(Measurement& measurement) {
   if (!meter_.read) {
     if (!is_reason_stored_) measurement.facts.set(no_power_fact, meter_.reason);

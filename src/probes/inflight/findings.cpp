@@ -267,8 +267,8 @@ void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
       bounded("loads_per_sub_group_at_least", unit_series, "thread-latency", {least, least}));
 }
 
-/// Returns the time of a load among chains. For chains in a GPU's memory it is the median of the
-/// samples, since launches that find their lines in a cache are too fast.
+/// Returns the time of a load among chains. For chains in a GPU's memory this time is the median
+/// of the samples, since launches that find their lines in a cache are too fast.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);
@@ -498,8 +498,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_curves(device, points, curves);
     const OutstandingLimit limit = infer_limit(each, sub_group);
-    // If the jumps show no limit, they are scatter. The slope then includes all points of the
-    // curve.
+    // Jumps that show no limit are scatter. The slope then includes all points of the curve.
     if (limit.kind == OutstandingKind::unobservable) {
       for (CurveFinding& curve : each) {
         curve.cycles_per_request = curve.whole_cycles_per_request;

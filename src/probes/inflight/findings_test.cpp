@@ -32,7 +32,7 @@ std::vector<Point> curve(int loads, int capacity, double latency) {
 }
 
 /// Checks that the probe declares every finding with its unit. Values need intervals, since
-/// `compare` cannot judge a value without one.
+/// `compare` cannot judge a value without an interval.
 void check_findings(const Findings& found) {
   for (const Finding& each : found.findings) {
     CAPTURE(each.series);

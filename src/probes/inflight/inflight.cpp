@@ -206,7 +206,7 @@ std::string why_no_curves(const DeviceInfo& device) {
 
 void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
-  // Curves that were requested explicitly are measured even if the device is not suited to them.
+  // Curves that were requested explicitly are measured even if the device cannot show a limit.
   if (reason.empty() || requested.is_narrowed()) {
     append_points(plan_curves(device, requested), plan.points);
   }
@@ -232,7 +232,7 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
 }
 
 void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) {
-  // A CPU's curve has only eight points, so that it has time for twice as many visits of each
+  // A CPU's curve has only eight points, so that the run has time for twice as many visits of each
   // point.
   constexpr std::int64_t visits_on_cpu = 2;
   for (const std::string& target : requested.targets) {

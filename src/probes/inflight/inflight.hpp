@@ -41,8 +41,8 @@ struct Options {
 
 std::int64_t max_items(const DeviceInfo& device);
 
-/// Returns the reason why the device cannot measure loaded latency. Returns an empty string if it
-/// can.
+/// Returns the reason why the device cannot measure loaded latency. If the device can, returns an
+/// empty string.
 std::string why_no_loaded(const DeviceInfo& device);
 /// Returns true if the request includes the loaded latency.
 bool wants_loaded(const Options& requested);
@@ -74,8 +74,9 @@ std::vector<Point> plan_curves(const DeviceInfo& device, const Options& requeste
 std::vector<Point> refine_curves(const DeviceInfo& device, const Options& requested,
                                  std::span<const Point> points);
 
-/// Plans a point for each sub-group of the requested work-groups; by default of the largest one.
-/// On a CPU, which runs work-items one after another, each work-item counts as a sub-group.
+/// Plans a point for each sub-group of the requested work-groups, by default of the largest
+/// work-group. On a CPU, which runs work-items one after another, each work-item counts as a
+/// sub-group.
 std::vector<Point> plan_own_times(const DeviceInfo& device, const Options& requested);
 
 /// Series of findings about the compute unit as a whole.

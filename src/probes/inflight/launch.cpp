@@ -78,7 +78,7 @@ Lines& lines_for(Shared& shared, const Shape& shape) {
 }
 
 // Length of the untimed start of a chase, in hops, until the streams run. On a CPU the threads
-// must wake up first, so that the maximum is 10 ms of hops of 150 ns.
+// must wake up first, so that the maximum is 1024 times 64 hops: 10 ms at 150 ns per hop.
 constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
@@ -206,7 +206,8 @@ LaunchResult Loaded::launch(std::uint64_t hops) {
     if (as_uint(rounds * shape_.words_per_round()) != words) ++result.wrong_groups;
     max_rounds = std::max(max_rounds, rounds);
   }
-  // The next launch continues after the last vector of this one, so that no cache holds its data.
+  // The next launch continues after the last vector of this launch. No cache then holds the data
+  // of the next launch.
   streamed_.position += max_rounds * shape_.groups * shape_.vectors_per_round();
   return result;
 }
@@ -329,7 +330,8 @@ void InFlight::touch() {
 }
 
 /// Sets the arguments of the block kernel and returns the expected checksum. Each launch continues
-/// in the buffer after the previous launch, so that it loads other lines.
+/// in the buffer after the previous launch, so that no two consecutive launches load the same
+/// lines.
 std::uint64_t InFlight::set_block(std::uint64_t rounds) {
   const std::uint64_t first = lines_.position & (shape_.lines() - 1);
   lines_.position += (rounds + 1) * shape_.lines_per_round();

@@ -41,7 +41,7 @@ constexpr Bytes page = kibibytes(4);
 Bytes cache_buffer(const DeviceInfo& device, Bytes known_cache) {
   const Bytes reported = reported_cache(device);
   Bytes size = runs_items_in_turn(device) ? usual_cache_of_cpu : usual_cache;
-  // A CPU's driver reports the last cache; a GPU's driver may report the first one.
+  // A CPU's driver reports the last cache; a GPU's driver may report the first cache.
   const bool is_certain = !is_gpu(device) && reported.count != 0;
   if (is_certain || known_cache.count != 0) {
     size = std::min(size, std::max(known_cache, reported) / 2);
@@ -116,8 +116,9 @@ std::int64_t largest_items(const DeviceInfo& device, const Options& requested) {
 }
 
 /// Returns the planned numbers of work-items. At normal effort the distance is 2 in the first two
-/// sub-groups, where caches and barriers make steps, and then 8. Above `usual_group` it is four
-/// sub-groups: scatter hides finer steps, and more loads per work-item request as many lines.
+/// sub-groups, where caches and barriers make steps, and then 8. Above `usual_group` the distance
+/// is four sub-groups: scatter hides finer steps, and more loads per work-item request as many
+/// lines.
 std::vector<int> work_items_of(const DeviceInfo& device, const Options& requested) {
   if (!requested.work_items.empty()) return requested.work_items;
   const auto max = static_cast<int>(largest_items(device, requested));

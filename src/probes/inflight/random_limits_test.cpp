@@ -453,8 +453,7 @@ double varied_time(int requests, int capacity, double latency, double spread, do
     }
     arrivals.push(now + latency * random.uniform(1.0 - spread, 1.0 + spread));
   }
-  // Only the earliest answers were removed from the queue, so that it still contains the last
-  // answer.
+  // Only the earliest answers were removed, so that the queue still contains the last answer.
   while (arrivals.size() > 1) arrivals.pop();
   return arrivals.top();
 }

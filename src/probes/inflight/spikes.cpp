@@ -39,8 +39,8 @@ std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
 double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
 
 /// Returns the probability that the robust time of a bootstrap sample exceeds `end`. The robust
-/// time is the value of a certain rank: it exceeds `end` if fewer draws than the rank are at most
-/// `end`.
+/// time is the value of a certain rank. The value exceeds `end` if fewer draws than this rank are
+/// at most `end`.
 double beyond_share(std::span<const double> runs, double end) {
   const auto count = static_cast<double>(runs.size());
   const auto within = static_cast<double>(
@@ -333,7 +333,7 @@ double latencies_after(const Sweep& sweep, const Jump& jump) {
 /// latency itself. The time after the first jump is therefore 2 latencies.
 std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const Jump& jump) {
   constexpr double max_jump = 1.5;       // in latencies: a jump of one, plus noise and queues
-  constexpr double max_latencies = 2.5;  // closer to 2 than to 3
+  constexpr double max_latencies = 2.5;  // in latencies; closer to 2 than to 3
   constexpr double min_alike = 0.5;      // later jumps are lower, since answers arrive one by one
   const auto next = next_jump(sweep, jump.last + 1);
   if (next && next->height >= min_alike * jump.height &&

@@ -116,7 +116,7 @@ TEST_CASE("a memory's nearest level is set beside that of global memory, and its
         "as global");
   CHECK(beside("image", [&](double size) { return 1.2 * global_time(size); }).at(0).label.empty());
   CHECK(beside("image", [&](double size) { return 0.85 * global_time(size); }).at(0).label.empty());
-  // An image that is as fast as global memory only up to the end of L1 does not count as equal.
+  // The image equals global memory only up to the end of L1, so its label is empty.
   CHECK(beside("image", [](double) { return 16.0; }).at(0).label.empty());
   CHECK(beside(
             "local", [](double) { return 12.0; }, false)

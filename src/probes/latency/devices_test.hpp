@@ -112,7 +112,7 @@ inline Plan plan_of(const DeviceInfo& device, const Request& request = {}) {
   return probe.plan(device, request);
 }
 
-/// Typical requests. Every device must have a valid plan for each of them.
+/// Typical requests. Every device must have a valid plan for each request.
 inline std::vector<Request> many_requests() {
   std::vector<Request> all(1);
   for (const Effort effort : {Effort::quick, Effort::thorough}) {

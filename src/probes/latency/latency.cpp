@@ -216,7 +216,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const Options requested(request);
   const std::vector<SeriesPlan> all = plan_series(device, requested);
   std::vector<std::vector<Bytes>> sizes;
-  Bytes store{};  // store on the device; all series share it and its pages
+  Bytes store{};  // store on the device; all series share its pages
   Bytes host{};   // store in host memory
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, requested));

@@ -252,8 +252,8 @@ std::string build_options(const SeriesSpec& series, const RingShape& shape);
 /// global memory.
 std::string layout_options(const RingShape& shape);
 
-/// Source of a small table of program constants. If a compiler accepts it, a rejected larger table
-/// is too large.
+/// Source of a small table of program constants. If a compiler accepts this table but rejects a
+/// larger one, the size is the reason.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
 /// Returns the source of the table of program constants (SPACE 2). `key` selects the order of the
@@ -285,7 +285,7 @@ std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 bool is_native_cpu(const DeviceInfo& device);
 
 /// Returns true if laying out the ring has aged its first `hops` nodes: the layout has displaced
-/// them from the caches. Chases over these nodes need no walk first.
+/// these nodes from the caches. Chases over these nodes need no walk first.
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
 // Labels of the finding `host_memory`: where the driver keeps a buffer that the host can map.

@@ -145,15 +145,15 @@ void Chase::build_chase() {
   try {
     chase_ = spec_.kernel(session_, "latency_chase");
   } catch (const DeviceError& error) {
-    // If the same kernel builds with a smaller table, the compiler refuses the size of this one.
+    // If the same kernel builds with a smaller table, the compiler refuses the size of this table.
     if (spec_.preamble.empty() || !builds_small_table()) throw;
     throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
                                   format_bytes({shape_.working_set_bytes}), error.what()));
   }
 }
 
-/// Makes the memory of the chase a part of the store. For constants it is a sub-buffer: a driver
-/// may refuse a buffer larger than its constant memory.
+/// Makes the memory of the chase a part of the store. For constants this part is a sub-buffer: a
+/// driver may refuse a buffer larger than its constant memory.
 void Chase::cut_memory() {
   if (series_.space == Space::constant_argument) {
     cl_buffer_region piece{0, shape_.working_set_bytes};

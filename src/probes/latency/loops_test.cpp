@@ -27,7 +27,7 @@ TEST_CASE(
     CHECK(is_aged_by_layout(device, ring_of(enough), hops));
     CHECK_FALSE(is_aged_by_layout(device, ring_of(enough - 1), hops));
   }
-  // If the driver does not report the number of compute units, it counts as 1.
+  // If the driver does not report the number of compute units, the number counts as 1.
   device.compute_units = 0;
   CHECK(is_aged_by_layout(device, ring_of(32 * hops), hops));
 }

@@ -234,8 +234,8 @@ TEST_CASE("a first look begins with global memory, in sizes that halve the gaps"
     CHECK(std::none_of(end, plan.points.end(), is_global));
     const bool is_cpu = device.type == DeviceType::cpu;
     if (series_of(plan.points).contains("global-pages")) {
-      // On a GPU the series that explains global memory comes last. On a CPU it precedes the other
-      // memories, which are global memory as well.
+      // On a GPU the series that explains global memory comes last. On a CPU this series precedes
+      // the other memories, which are global memory as well.
       CHECK((is_cpu ? *end : plan.points.back()).series == "global-pages");
     }
     // On a GPU one visit with little scatter is enough.

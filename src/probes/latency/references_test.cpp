@@ -28,7 +28,7 @@ std::map<ReferenceKind, std::uint64_t> references_of(const DeviceInfo& device) {
   return sizes;
 }
 
-// Returns true if `size` is at least `least` and less than one step of 1.1 above it.
+// Returns true if `size` is at least `least` and less than 1.1 times `least`.
 bool is_just_above(std::uint64_t size, Bytes least) {
   return size >= least.count && static_cast<double>(size) < 1.1 * static_cast<double>(least.count);
 }

@@ -23,8 +23,8 @@ constexpr Bytes largest_simulated = mebibytes(256);
 // larger constants, which are in ordinary memory.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
-// Largest ring in host memory: it exceeds all caches on the way to the host, and each hop takes a
-// round trip.
+// Size of the largest ring in host memory. The ring exceeds all caches on the way to the host. The
+// ring is not larger, since each hop takes a round trip.
 constexpr Bytes largest_host = mebibytes(64);
 
 // A plateau needs three points. A ratio of 1.09 distinguishes caches whose capacities differ by a
@@ -111,7 +111,8 @@ std::string_view missing_link(const DeviceInfo& device) {
   return shares_memory_with_host(device) ? "host and device share one memory" : "";
 }
 
-/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
+/// Returns the reason why the device cannot measure the series. If the device can, returns an
+/// empty string.
 std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, Bytes line) {
   if (series.is_on_host) return missing_link(device);
   if (series.is_by_page && page_step(device) <= line) {

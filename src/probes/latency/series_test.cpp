@@ -97,7 +97,7 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
         "global-in-order to --series");
   request.series.clear();
   CHECK(probe.check(big_gpu(), request).empty());
-  // The limit of 64 MiB allows the first requested size but not the second one.
+  // The limit of 64 MiB allows the first requested size but not the second size.
   request.max_memory = mebibytes(64);
   request.own.set("sizes", OptionValue{std::vector<SizeRange>{{kibibytes(64), kibibytes(64), 0.0},
                                                               {gibibytes(1), gibibytes(1), 0.0}}});

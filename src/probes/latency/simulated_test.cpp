@@ -21,8 +21,7 @@ using simulator::Machine;
 ProbeResult measured(const Machine& machine, const Request& request) {
   const auto backend = simulated_backend(machine, 42);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // so long that a slow host does not change the
-                                              // result
+  budget.probe_time = std::chrono::hours(1);  // a slow host must not change the result
   budget.max_visits = 1;
   budget.min_visits = 1;
   return measure(probe, *backend, request, budget, {});
@@ -109,7 +108,7 @@ TEST_CASE("the end of a cache is no translation, and that of a translation buffe
   CHECK(step(walking, 3) == "translation");
   check_capacity(walking, 3, mebibytes(4).count);
   // At the largest sizes nearly every load misses the TLB; at the smallest size of the plateau
-  // fewer do.
+  // fewer loads do.
   CHECK(value(walking, "cycles", "global", 4) == doctest::Approx(570.0 + 200.0).epsilon(0.03));
 }
 

@@ -50,7 +50,7 @@ class PartialCycle {
   }
 
  private:
-  static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's factor; it is 1 modulo 4
+  static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's factor (1 modulo 4)
   static constexpr std::uint64_t increment = 1442695040888963407;
   std::uint64_t nodes_;
   bool is_in_order_;

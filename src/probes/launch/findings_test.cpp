@@ -158,7 +158,7 @@ TEST_CASE("launch: what something more costs is the difference to as many plain 
   const Finding& event = get(found, "extra_cost", "event");
   CHECK(*event.value == doctest::Approx(0.4e-6).scale(0));
   // The error combines the scatter of both samples with 12 % of both times. Below the cost the
-  // parts are 100, 100, 252 and 300 ns; above it they are 200, 100, 252 and 300 ns.
+  // parts are 100, 100, 252 and 300 ns; above the cost the parts are 200, 100, 252 and 300 ns.
   CHECK(*event.low == doctest::Approx((400.0 - 416.5) * 1e-9).epsilon(0.01));
   CHECK(*event.high == doctest::Approx((400.0 + 451.1) * 1e-9).epsilon(0.01));
   CHECK(*get(found, "extra_cost", "command-buffer").value == doctest::Approx(-1e-6).scale(0));

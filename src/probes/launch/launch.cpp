@@ -27,7 +27,8 @@ bool has_extension(const DeviceInfo& device, std::string_view name) {
   return all.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
-/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
+/// Returns the reason why the device cannot measure the series. If the device can, returns an
+/// empty string.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
   if (series.manner == Manner::out_of_order &&
@@ -260,8 +261,8 @@ void widen_to_any_run(Finding& finding, DeviceType type) {
   // The depth of the host's sleep states differs between runs. In four runs of a Xeon the first
   // launch after idling took 0.22, 0.33, 0.39 and 0.61 ms.
   const bool is_of_sleep = finding.series == idle_series;
-  // On a GPU the gap between kernels mostly depends on the device. On a CPU it depends on threads
-  // that wake each other: in ten runs of a Xeon it was 0.79 to 1.38 us.
+  // On a GPU the gap between kernels mostly depends on the device. On a CPU the gap depends on
+  // threads that wake each other: in ten runs of a Xeon the gap was 0.79 to 1.38 us.
   const bool is_of_device = finding.name == "gap" || finding.name == "period";
   const double device_share = type == DeviceType::cpu ? 0.35 : 0.1;
   const Interval wide = of_any_run({*finding.low, *finding.high}, *finding.value,

@@ -103,7 +103,7 @@ inline constexpr std::array all_series{
 /// Returns true if many launches share one wait.
 constexpr bool is_of_many(Manner manner) { return manner <= Manner::command_buffer; }
 
-/// Returns true if events of the device time the launch. Otherwise the host times it.
+/// Returns true if events of the device time the launch. Otherwise the host times the launch.
 constexpr bool is_on_device(Manner manner) {
   return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
@@ -117,7 +117,8 @@ struct Shape {
   std::uint64_t idle_ms{0};   ///< idle time before each launch
   Timer timer{Timer::wait};
 
-  /// Returns true for plain launches. The other launches are compared with them.
+  /// Returns true for plain launches. Plain launches are the basis of comparison for other
+  /// launches.
   [[nodiscard]] bool is_plain() const {
     return manner == Manner::plain && arguments == 0 && idle_queues == 0;
   }
@@ -162,13 +163,13 @@ struct Middle {
   std::uint64_t ns{0};
 };
 
-/// Returns the middle half of the times: it drops a quarter of the times at each end, or one at
-/// each end of three times. The scheduler delays a few launches by milliseconds. A median would
+/// Returns the middle half of the times: a quarter of the times at each end is dropped; of three
+/// times, one at each end. The scheduler delays a few launches by milliseconds. A median would
 /// show the resolution of coarse clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
 /// Returns the 95 % interval of the median, by ranks of the binomial distribution. For up to eight
-/// values it is the whole range. Requires at least one value.
+/// values the interval is the whole range. Requires at least one value.
 Interval interval_of_median(std::span<const double> values);
 
 /// 99th percentile, and its 95 % interval by ranks of the binomial distribution. Requires at least

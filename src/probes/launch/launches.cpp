@@ -28,8 +28,8 @@
 namespace clprobe::launch {
 namespace {
 
-// Number that each launch adds to a 32-bit counter. Since it is odd, only multiples of 2^32
-// launches leave the counter unchanged.
+// Number that each launch adds to a 32-bit counter. Since the number is odd, only multiples of
+// 2^32 launches leave the counter unchanged.
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
 /// Number of launches of long kernels in one sample.
@@ -386,10 +386,9 @@ Measurement Launches::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Returns the number of waits of a sample. A sample has about a thousand launches, so that it
-/// takes at least a millisecond. At least three waits keep a delay by the scheduler from changing
-/// the middle half. One wait for more than 2048 launches suffices: the wait is long compared with
-/// a delay.
+/// Returns the number of waits of a sample. A sample of about a thousand launches takes at least a
+/// millisecond. At least three waits keep a delay by the scheduler from changing the middle half.
+/// One wait for more than 2048 launches suffices: the wait is long compared with a delay.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;

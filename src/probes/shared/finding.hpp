@@ -72,7 +72,8 @@ inline const Finding* find_finding(std::span<const Finding> findings, std::strin
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// Returns the finding of this name and series; null if there is none or it has no value.
+/// Returns the finding of this name and series. Returns null if there is no such finding, or if
+/// the finding has no value.
 inline const Finding* find_value(std::span<const Finding> findings, std::string_view name,
                                  std::string_view series = {}) {
   const Finding* const found = find_finding(findings, name, series);

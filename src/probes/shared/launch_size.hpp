@@ -45,13 +45,13 @@ struct LaunchSize {
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t elements);
 
 /// Returns true if the driver may end loops after max_iterations. Drivers with SPIR compilers,
-/// such as llvmpipe, do.
+/// such as llvmpipe, end longer loops.
 bool may_cut_loops(const DeviceInfo& device);
 
 /// Returns the number of iterations, from 1 to `most`, of a launch that takes about `wanted_ns`.
 /// `ns_of` launches a number of iterations and returns the time in ns. The number grows until a
-/// launch takes a quarter of `wanted_ns`. Launches of that length are repeated, since one
-/// interrupted for milliseconds looks long enough with one iteration.
+/// launch takes a quarter of `wanted_ns`. Launches of that length are repeated: a launch of one
+/// iteration that is interrupted for milliseconds also takes long enough.
 std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
                              const std::function<double(std::uint64_t iterations)>& ns_of);
 

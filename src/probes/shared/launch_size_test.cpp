@@ -51,8 +51,8 @@ TEST_CASE("a third launch is made where two of one length differ") {
   std::vector<double> took;
   std::size_t asked = 0;
   const auto ns_of = [&](std::uint64_t) { return took.at(asked++); };
-  // The first launch also builds the kernel, and the second one is interrupted: the third one
-  // counts.
+  // The first launch also builds the kernel, and the second launch is interrupted: the third
+  // launch counts.
   took = {30e6, 9e6, 5e6};
   CHECK(iterations_for(20e6, most, ns_of) == 4);
   CHECK(asked == 3);
@@ -60,7 +60,7 @@ TEST_CASE("a third launch is made where two of one length differ") {
   asked = 0;
   CHECK(iterations_for(72e6, most, ns_of) == 3);
   CHECK(asked == 2);
-  // The first launch was interrupted: the second one shows that one iteration takes 1 us.
+  // The first launch was interrupted: the second launch shows that one iteration takes 1 us.
   took = {30e6, 1e3, 1e7, 1e7};
   asked = 0;
   CHECK(iterations_for(20e6, most, ns_of) == 128);

@@ -23,8 +23,8 @@ inline void expect_success(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw cl::Error(status, call);
 }
 
-/// Memory for a probe's loads. On a CPU device it is a buffer over host pages, which are huge
-/// pages if the system provides them. On other devices the driver allocates the buffer.
+/// Memory for a probe's loads. On a CPU device the memory is a buffer over host pages. Huge pages
+/// are used if the system provides huge pages. On other devices the driver allocates the buffer.
 struct Store {
   std::unique_ptr<HostMemory> host{};  // declared first, so that it is destroyed after the buffer
   cl::Buffer buffer{};
@@ -35,8 +35,8 @@ struct Store {
 /// usual flags. Throws cl::Error.
 Store make_store(Session& session, Bytes size, cl_mem_flags flags = 0);
 
-/// Allocates coarse-grained shared virtual memory, which the last pointer to it frees. Returns
-/// null if the driver refuses the size.
+/// Allocates coarse-grained shared virtual memory. The last copy of the returned pointer frees the
+/// memory. Returns null if the driver refuses the size.
 std::shared_ptr<void> make_shared_virtual(const Session& session, Bytes size);
 
 /// Sets shared virtual memory as an argument of a kernel. Throws cl::Error.

@@ -19,8 +19,8 @@ constexpr std::uint32_t mixed(std::uint32_t x) {
 inline constexpr std::uint32_t in_order_key = 0;
 
 /// Random order of the nodes 0 .. nodes - 1, computed position by position. permuted() of
-/// cl/permutation.clh computes the same order. A ring is a single cycle of all nodes if it links
-/// each node to its successor in this order, and the last node to the first.
+/// cl/permutation.clh computes the same order. A ring links each node to its successor in this
+/// order, and the last node to the first. Such a ring is a single cycle of all nodes.
 class Permutation {
  public:
   /// Makes the order for `key`. Throws std::out_of_range if `nodes` is 0.

@@ -25,8 +25,8 @@ Order order_of(std::uint32_t nodes, std::uint32_t key) {
   return order;
 }
 
-/// Returns true if every node of 0 .. n-1 occurs exactly once. A ring through such an order is
-/// always a single cycle, since it links the last node to the first.
+/// Returns true if every node of 0 .. n-1 occurs exactly once. A ring through such an order is a
+/// single cycle, since the ring links the last node to the first node.
 bool has_each_once(const Order& order) {
   std::vector<bool> seen(order.size(), false);
   for (const std::uint32_t node : order) {

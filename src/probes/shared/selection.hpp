@@ -52,8 +52,8 @@ constexpr auto words_of_table(const Table& table) {
   return words;
 }
 
-/// Returns the values of the requested words of a Choices. Unknown words never get here: the
-/// command line refuses them.
+/// Returns the values of the requested words of a Choices. All words are known, since the command
+/// line refuses unknown words.
 template <typename Table>
 auto values_in(const Table& table, const std::vector<std::string>& words) {
   std::vector<decltype(std::begin(table)->value)> values;
@@ -70,7 +70,8 @@ inline std::vector<int> numbers_in(const std::vector<std::string>& words) {
   return numbers;
 }
 
-/// Returns the first of `numbers` that exceeds `most`. Returns nothing if no number does.
+/// Returns the first of `numbers` that exceeds `most`. Returns nothing if no number exceeds
+/// `most`.
 inline std::optional<int> find_beyond(const std::vector<int>& numbers, std::int64_t most) {
   const auto found =
       std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > most; });

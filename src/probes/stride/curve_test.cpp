@@ -116,8 +116,8 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
           CHECK(found.kind == CurveClass::gpu_coalescing);
           REQUIRE(found.knee);
           if (!found.sector) CHECK(found.no_sector_reason.starts_with("not visible"));
-          // In bytes, the knee is the same for each vector size. In elements it moves left by
-          // log2(vector).
+          // In bytes, the knee is the same for each vector size. In elements the knee moves left
+          // by log2(vector).
           const auto is_at = [&](const std::optional<std::size_t>& place, double stride_bytes) {
             return place && points[*place].stride_bytes == stride_bytes;
           };

@@ -64,7 +64,7 @@ class Curve {
 
   /// Returns the median of all bandwidths that are at least 85 % of the second best. The median of
   /// the three best bandwidths would grow with noise and the number of strides. With 16 strides
-  /// and 3 % noise it would be 4 % too high.
+  /// and 3 % noise this median would be 4 % too high.
   [[nodiscard]] double robust_best() const {
     std::vector<double> values;
     values.reserve(size());
@@ -380,7 +380,7 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
 }
 
 /// Returns the minimum relative difference of two strides, even if samples scatter less. On a CPU
-/// it is larger, since visits differ more.
+/// the minimum is larger, since visits differ more.
 double min_difference(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
@@ -397,8 +397,8 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   }
   Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
-  // Strides that are not clearly slower might be the best in another run, so they are part of the
-  // interval.
+  // Strides that are not clearly slower might be the best in another run, so the interval includes
+  // these strides.
   for (const CurvePoint& point : curve.points) {
     if (point.high < best.low * (1.0 - min_difference(device))) continue;
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);

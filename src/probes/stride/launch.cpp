@@ -49,8 +49,8 @@ std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes siz
     memory->buffer =
         cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
   } else {
-    // The store has huge pages if the system provides them. With small pages a CPU would measure
-    // its page walks.
+    // The store has huge pages if the system provides huge pages. With small pages a CPU would
+    // measure its page walks.
     Store store = make_store(session, size);
     memory->host = std::move(store.host);
     memory->buffer = store.buffer;
@@ -89,8 +89,8 @@ struct State {
   }
 };
 
-/// Returns true for kernels with 64-bit indices. CPUs always use 64-bit indices: they add 64 bits
-/// as fast as 32 bits, and need no instruction to extend an index to an address.
+/// Returns true for kernels with 64-bit indices. CPUs always use 64-bit indices: CPUs add 64 bits
+/// as fast as 32 bits, and then need no instruction to extend an index to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
 }

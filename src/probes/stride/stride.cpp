@@ -159,7 +159,7 @@ constexpr std::uint64_t cpu_items_per_unit = 2048;
 // Each work-item has 16 elements if elements are as wide as a cache line. With large strides these
 // are 16 streams, and neighbouring work-items read neighbouring lines: on a Xeon the bandwidth is
 // 1.5 times that of one stream. With narrower elements a work-item would take less time than the
-// driver needs to run it.
+// driver needs to start a work-item.
 constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
 
@@ -200,7 +200,7 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
 /// Returns the operation, the elements and the buffer of each series; the sizes are not set.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& requested) {
   // By default the probe measures reads of single values and of vectors, and copies of vectors. On
-  // a CPU it also measures reads of whole cache lines.
+  // a CPU the probe also measures reads of whole cache lines.
   const bool is_overview = requested.types.empty() && requested.vectors.empty() &&
                            requested.operations.empty() && requested.buffers.empty();
   std::vector<Shape> kinds;
@@ -259,7 +259,7 @@ Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds
 }
 
 /// Returns the size of the largest buffer that all kinds can have. With requested elements, the
-/// buffers may use the whole memory; otherwise they may use a quarter of it.
+/// buffers may use the whole memory; otherwise the buffers may use a quarter of the memory.
 Bytes max_buffer(const DeviceInfo& device, const Options& requested,
                  const std::vector<Shape>& kinds) {
   Bytes all = requested.elements != 0 ? device.global_memory : device.global_memory / 4;
@@ -304,8 +304,8 @@ bool has_svm(const DeviceInfo& device) {
   return device.reported.integer_or("svm_capabilities", 0) != 0;
 }
 
-/// Returns the reason why the device does not support the elements or the buffer. Returns an empty
-/// string if it does.
+/// Returns the reason why the device does not support the elements or the buffer. If the device
+/// supports both, returns an empty string.
 std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";

@@ -45,7 +45,7 @@ bool uses_two_buffers(Operation operation);
 /// Returns how often each byte is moved: 2 for copy and update, otherwise 1.
 std::uint64_t directions_of(Operation operation);
 
-/// Shape of a point: the elements of a launch, and how they are distributed to work-items.
+/// Shape of a point: the elements of a launch, and their distribution to work-items.
 struct Shape {
   std::uint64_t elements{1};  ///< powers of two, like grid, work_group, stride and vector
   std::uint64_t grid{1};
@@ -89,8 +89,8 @@ struct Shape {
   [[nodiscard]] std::uint64_t words() const { return elements * vector; }
   /// Returns the number of elements per work-item.
   [[nodiscard]] std::uint64_t run() const { return elements / grid; }
-  /// Returns the number of independent loads in a batch of one work-item. Together they load 64
-  /// bytes; the minimum is 2 loads.
+  /// Returns the number of independent loads in a batch of one work-item. The loads of a batch
+  /// together have 64 bytes; the minimum is 2 loads.
   [[nodiscard]] std::uint64_t unroll() const;
   /// Returns the number of batches in which a work-item moves all its elements.
   [[nodiscard]] std::uint64_t batches() const { return run() / unroll(); }
@@ -235,9 +235,9 @@ std::optional<PointProblem> find_problem_of(const Point& point);
 /// is a batch of each work-item. Throws DeviceError, Unsupported and cl::Error.
 Preparer open(Session& session);
 
-/// Returns the simulated work of one compute unit: some batches of the work-groups that it holds
-/// at once. The accesses are those of all compute units, which do equal work. Throws Unsupported
-/// for host memory.
+/// Returns the simulated work of one compute unit: some batches of the work-groups that the
+/// compute unit holds at once. The accesses are those of all compute units, which do equal work.
+/// Throws Unsupported for host memory.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 // Functions that `Probe` points to.

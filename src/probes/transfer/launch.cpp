@@ -125,7 +125,7 @@ Route one_way(Memories& memories, const Shape& shape) {
 
 /// Returns the route of both directions at once: one queue writes to a buffer of the device, and
 /// the other queue reads another buffer. If only one direction is timed, the other direction makes
-/// two copies, so that it lasts until the end.
+/// two copies, so that both directions are busy until the end.
 Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
   const cl::Buffer& device = memories.device();
   const cl::Buffer& other = memories.other();

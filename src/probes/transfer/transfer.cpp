@@ -118,7 +118,7 @@ const Finding* rate_of(const ProbeResult& result, std::string_view series) {
 }
 
 /// Formats consecutive rates. A unit is written only if it differs from the previous unit, and an
-/// interval only if it is wide.
+/// interval only if the interval is wide.
 class Rates {
  public:
   std::string text(const Finding& rate) {
@@ -250,16 +250,16 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // This rate varies between runs: in one of ten runs of an H100 it was 27 GB/s from the device,
-    // and in the other nine 50 GB/s.
+    // This rate varies between runs: in one of ten runs of an H100 the rate from the device was
+    // 27 GB/s, in the other nine runs 50 GB/s.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
     // Rate of a kernel in the driver's host memory if the driver keeps this memory on the device.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // The start-up varies between runs: in one of five runs of an H200 it was 39 us from SVM, in
-    // the other four 16 to 17 us.
+    // The start-up varies between runs: in one of five runs of an H200 the start-up from SVM was
+    // 39 us, in the other four runs 16 to 17 us.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
     // A larger half size is neither better nor worse: with an equal start-up, a faster link has a
-    // larger one.
+    // larger half size.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
     {.name = "duplex", .unit = "share", .better = Better::more},
     {.name = "zero_copy"},
@@ -280,7 +280,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-// Size in bytes of a vector of the copy kernel. All transfer sizes are multiples of it.
+// Size in bytes of a vector of the copy kernel. All transfer sizes are multiples of this size.
 constexpr std::uint64_t granule = 16;
 // Size of the smallest transfer, whose time is the start-up on every device.
 constexpr Bytes smallest{64};
@@ -327,7 +327,7 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
 /// Maximum size of small transfers. The fit of the start-up needs three small sizes.
 constexpr Bytes small = kibibytes(1);
 
-/// Ratio of neighbouring sizes: `near` for small sizes, `far` for larger ones.
+/// Ratio of neighbouring sizes: `near` for small sizes, `far` for larger sizes.
 struct Spacing {
   double near{4.0};
   double far{16.0};

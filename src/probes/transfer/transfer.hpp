@@ -99,7 +99,8 @@ std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
 /// Returns the name of a series with another device, such as "to-peer-1".
 std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
 
-/// Returns the reason why the device cannot measure the series. Returns an empty string if it can.
+/// Returns the reason why the device cannot measure the series. If the device can, returns an
+/// empty string.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// Shape of a point: transfers of one size.
