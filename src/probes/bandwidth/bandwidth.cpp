@@ -239,8 +239,8 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
 /// work-group can have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
-/// Returns the size of the largest image. On a CPU the image has at most 4 MiB: the driver
-/// computes the address of each texel, which takes longer than the accesses to caches.
+/// Returns the size of the largest image. On a CPU the image has at most 4 MiB. There the driver
+/// computes the address of each texel, which takes longer than accesses to caches.
 Bytes largest_image(const DeviceInfo& device) {
   const Bytes most = Bytes{texel_bytes} * static_cast<std::uint64_t>(device.image_buffer_pixels);
   return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;
@@ -261,7 +261,7 @@ Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const R
 }
 
 /// Returns true if the size is in the range of memory, and all units of a GPU write in the series.
-/// This range gets twice as many sizes: with three sizes, a factor of 2 apart, three of ten runs
+/// This range gets twice as many sizes. With three sizes, a factor of 2 apart, three of ten runs
 /// of an H100 found no level of memory.
 bool is_memory(const SeriesSpec& series, const DeviceInfo& device, double size, Bytes largest) {
   constexpr double part = 0.25;
@@ -329,10 +329,9 @@ bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
 
-/// Sorts the points of a quick run by importance. First come three sizes that all units read, then
-/// the largest copies and writes, then the other sizes that all units read, then all other points.
-/// The sizes of a series halve the gaps between earlier sizes, so that the second size is the
-/// largest.
+/// Sorts the points of a quick run by importance. The order is: three sizes that all units read,
+/// the largest copies and writes, the other sizes that all units read, all other points. The sizes
+/// of a series halve the gaps between earlier sizes, so that the second size is the largest.
 void order_by_weight(Plan& plan) {
   constexpr std::size_t first_sizes = 3;
   std::vector<std::pair<int, Point>> ranked;

@@ -91,7 +91,7 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
 }
 
 /// Returns true if a plateau is not a level: its working sets slightly exceed the cache `before`,
-/// which still holds a part of each. In one of four runs, an H100 and an H200 had such a plateau
+/// which still holds a part of each. An H100 and an H200 had such a plateau in one of four runs:
 /// from 250 to 352 KiB, at 88 % of the L1 bandwidth.
 bool is_partly_cached(const Level& before, const Level& level) {
   constexpr double hardly_larger = 2.0;
@@ -160,8 +160,8 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// Time per byte of a single unit within a level of all units. It is the median, with quartiles,
-/// of the sizes between the end of the previous level and the end of this level.
+/// Time per byte of a single unit within a level of all units: the median, with quartiles. The
+/// sizes lie between the end of the previous level and the end of this level.
 struct Alone {
   double time{0.0};
   Interval interval{};

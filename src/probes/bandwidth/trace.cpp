@@ -24,8 +24,8 @@ constexpr std::uint64_t latencies_far = 200;
 constexpr std::uint64_t latencies_near = 2000;
 // Maximum length of a simulated walk in bytes. The host takes about one cache miss per line.
 constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
-// After a walk over twice the capacity of a cache, the cache holds none of the first lines, even
-// in the sets that received the fewest lines.
+// Length of a walk, in capacities of a cache, that displaces the first lines of the walk from all
+// cache sets.
 constexpr std::uint64_t forgotten_capacities = 2;
 
 /// Returns the number of walks in a work-group. Only points in local memory have more than one

@@ -143,8 +143,8 @@ std::optional<Shape> find_usable(const Point& point);
 
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Returns the size of the memory that the points share: a table of offsets (one per chain, or one
-/// per word of a tile) and the results of the launches of a sample.
+/// Returns the size of the memory that the points share. The memory has a table of offsets (one
+/// per chain, or per word of a tile) and the results of a sample's launches.
 Bytes memory_of(int lanes);
 
 /// Number of rounds of a launch of the conflict model. Only the last round counts, since the first

@@ -32,9 +32,9 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-/// Returns the number of passes through the banks that serve all lanes. A group of lanes takes as
-/// many passes as the maximum number of different rows in one bank, since lanes with equal rows
-/// share a pass. Source: the k-congestion of Okamoto et al. 2014.
+/// Returns the number of passes through the banks that serve all lanes. The number of passes of a
+/// group is the maximum number of different rows in one bank. Lanes with equal rows share a pass.
+/// Source: the k-congestion of Okamoto et al. 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
 
 /// Times of one series: the time of an access for each pattern. The unit may be any.

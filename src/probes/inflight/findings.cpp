@@ -268,7 +268,7 @@ void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
 }
 
 /// Returns the time of a load among chains. For chains in a GPU's memory this time is the median
-/// of the samples, since launches that find their lines in a cache are too fast.
+/// of the samples. Launches that find their lines in a cache are too fast.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);

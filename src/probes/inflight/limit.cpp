@@ -324,8 +324,9 @@ TargetLoads loads_of_target(const CurvesByLoads& curves) {
   return found;
 }
 
-/// Returns true if the limit is that of the sub-group. The compute unit then had more requests and
-/// instructions in flight at other times, so that the loads did not wait for its pool or table.
+/// Returns true if the limit is that of the sub-group. In other curves the compute unit then had
+/// more requests and instructions in flight. The loads therefore did not wait for a pool or table
+/// of the compute unit.
 bool is_own_limit(std::span<const CurveFinding> curves, const TargetLoads& found) {
   return std::any_of(
              curves.begin(), curves.end(),

@@ -13,8 +13,8 @@
 
 namespace clprobe::inflight {
 
-/// Series of chases next to streams. Both series use the same launches: `loaded-latency` has the
-/// time of a hop, `loaded-traffic` the time of a streamed line.
+/// Series of chases next to streams. The same launches give the time of a hop for `loaded-latency`
+/// and the time of a streamed line for `loaded-traffic`.
 inline constexpr std::string_view loaded_latency_series = "loaded-latency";
 inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
 /// Series of the findings about loaded latency.

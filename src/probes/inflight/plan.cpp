@@ -172,8 +172,8 @@ std::vector<LoadPattern> patterns_of(const std::string& target, std::span<const 
   return patterns;
 }
 
-/// Adds curves of a single sub-group with numbers of loads in the open range: between a number
-/// that takes one latency and a number that takes two.
+/// Adds curves of a single sub-group with more numbers of loads. The numbers lie between a number
+/// that takes one latency and a number that takes two latencies.
 void add_loads_between(const DeviceInfo& device, const Options& requested,
                        const std::string& target, std::span<const CurveFinding> curves,
                        std::vector<Point>& points) {

@@ -17,8 +17,8 @@ constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.
 constexpr double min_sigma = 0.005;
 // A rate below this share of an earlier maximum counts as a fall, not as noise.
 constexpr double min_of_peak = 0.93;
-// The knee counts as reached if the curve extends to this multiple of the knee: the rate then no
-// longer depends on the number of concurrent loads.
+// The knee counts as reached if the curve extends to this multiple of the knee. From there on, the
+// rate does not depend on the number of concurrent loads.
 constexpr double knee_margin = 1.5;
 // Maximum difference of two knees or rates that count as equal, in natural logarithms (16 %). With
 // latencies that differ by a factor of 1.5 (0.41), knees and rates cannot both be equal.

@@ -186,8 +186,8 @@ TEST_CASE("Points that cannot be used leave nothing") {
 }
 
 TEST_CASE("Parallelism at the knee of a loaded latency, by Little's law") {
-  // Values of Hopper in measurement.md: 3.9 TB/s at a latency of 0.35 us idle and 0.7 us loaded,
-  // 132 compute units and sectors of 32 bytes. These values give 320 to 650 requests per compute
+  // Values of Hopper in measurement.md: 3.9 TB/s, 132 compute units and sectors of 32 bytes. The
+  // latency is 0.35 us idle and 0.7 us loaded. These values give 320 to 650 requests per compute
   // unit.
   const std::vector<LoadedPoint> points{
       {0.0, 0.35e-6}, {2.0e12, 0.38e-6}, {3.9e12, 0.7e-6}, {3.95e12, 1.4e-6}};

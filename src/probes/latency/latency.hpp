@@ -265,8 +265,8 @@ inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 // A ring counts as completely aged if at most 1/32 of its nodes are not aged.
 inline constexpr std::uint64_t long_ring = 32;
 
-/// Returns the usual number of hops of a chase. This number exceeds the number of lines in the
-/// caches of one core or compute unit, so that the next chase finds none of its lines there.
+/// Returns the usual number of hops of a chase. The caches of one core or compute unit have fewer
+/// lines, so that the next chase finds none of its lines there.
 std::uint64_t usual_hops(const DeviceInfo& device);
 
 /// Returns the number of untimed iterations of a launch. These iterations walk small rings once,

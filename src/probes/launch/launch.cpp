@@ -168,9 +168,9 @@ Line line_through(const std::vector<Cost>& all) {
 constexpr std::size_t fewest = 3;  // two points fit any line
 
 /// Returns half a 95 % interval of the relative distance of plain launches from their line; at
-/// least 12 %. A driver may be in one of two states during a visit: the samples of the visit then
-/// agree with each other, but not with the line. In seven runs of an H200, costs differed by up to
-/// a third of a launch although plain launches were close to their lines.
+/// least 12 %. A driver may be in one of two states during a visit. The samples of the visit then
+/// agree with each other, but not with the line. In seven runs of an H200, plain launches were
+/// close to their lines, but costs differed by up to a third of a launch.
 double share_off_line(const std::vector<Cost>& plain) {
   constexpr double at_least = 0.12;
   if (plain.size() <= fewest) return at_least;
@@ -218,8 +218,8 @@ void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const P
 }
 
 /// Returns the extra cost of a launch compared with an equal number of plain launches. The
-/// interval combines two errors: the scatter of the samples of both series, and the distance of
-/// plain launches from their line ("method of variance estimates recovery", see docs/compare.md).
+/// interval combines the scatter of the samples of both series with the distance of plain launches
+/// from their line. The method is "method of variance estimates recovery", see docs/compare.md.
 Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
   const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
     return each.shape.launches == cost.shape.launches;

@@ -115,9 +115,9 @@ class NewPrograms {
   NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer counter)
       : session_(session), queue_(std::move(queue)), counter_(std::move(counter)) {}
 
-  /// Returns a time in ns: that of a build or a rebuild, with a first launch, or that of the first
-  /// launch with a work-group of 2. The launch with a work-group of 2 follows one with a
-  /// work-group of 1.
+  /// Returns a time in ns, as `manner` requires. The time is that of a build or rebuild, with its
+  /// first launch, or that of the first launch with a work-group of 2. This launch follows a
+  /// launch with a work-group of 1.
   std::uint64_t next_time(Manner manner) {
     added_ = 0;
     std::deque<std::uint64_t>& times = times_[manner];

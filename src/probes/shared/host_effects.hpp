@@ -17,8 +17,8 @@ inline bool shares_memory_with_host(const DeviceInfo& device) {
 
 /// Returns the relative variation, between runs, of work on the host thread. With a GPU the thread
 /// has a core for itself. In eight runs of an H200, start-ups of transfers differed from their
-/// median by 1 to 5 %, and launches in a queue by 7 %. On a CPU device the driver's threads must
-/// wake each other, so the variation is larger.
+/// median by 1 to 5 %. Launches in a queue differed by 7 %. On a CPU device the driver's threads
+/// must wake each other, so the variation is larger.
 constexpr double thread_share(DeviceType type) { return type == DeviceType::cpu ? 0.2 : 0.1; }
 
 /// Returns the relative variation, between runs, of copies by the host and of their start-ups. A

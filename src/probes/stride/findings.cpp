@@ -25,9 +25,9 @@ constexpr std::size_t min_points = 4;
 constexpr double reaches_best = 0.9;
 constexpr double reaches_most = 0.6;
 // Bandwidth at the smallest stride, as a share of the best: below 0.7 is slow, from 0.8 on is
-// fast. A share in between may be noise. Caches serve part of the rest of a sector: on an H100
-// reads of 4 bytes per work-item reach a third of the best bandwidth, and reads of 16 bytes two
-// thirds.
+// fast. A share in between may be noise. Caches serve part of the rest of a sector. On an H100,
+// reads of 4 bytes per work-item reach a third of the best bandwidth, and reads of 16 bytes reach
+// two thirds.
 constexpr double slow_start = 0.7;
 constexpr double fast_start = 0.8;
 constexpr double droops = 0.93;

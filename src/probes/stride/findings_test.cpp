@@ -134,8 +134,8 @@ TEST_CASE("a CPU: no knee and no hints, with the reason") {
 }
 
 TEST_CASE("the best stride lies among those that another run might find best") {
-  // Two strides count as equally fast within 1 % on a GPU and 10 % on a CPU, in addition to the
-  // scatter of the samples.
+  // Two strides are equally fast if they differ by at most 1 % on a GPU, or 10 % on a CPU, beyond
+  // the scatter of the samples.
   const auto bracket = [](DeviceType type, double other) {
     DeviceInfo device = gpu();
     device.type = type;

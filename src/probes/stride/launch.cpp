@@ -89,8 +89,8 @@ struct State {
   }
 };
 
-/// Returns true for kernels with 64-bit indices. CPUs always use 64-bit indices: CPUs add 64 bits
-/// as fast as 32 bits, and then need no instruction to extend an index to an address.
+/// Returns true for kernels with 64-bit indices. CPUs always use 64-bit indices. CPUs add 64 bits
+/// as fast as 32 bits, and need no instruction to extend a 64-bit index to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
 }

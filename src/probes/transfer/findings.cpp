@@ -111,9 +111,9 @@ bool is_copied_by_host(Way way) {
 }
 
 /// Returns the interval of a rate that varies between runs, widened to 6 %. Two directions share
-/// the link and the host's memory differently in each run: in seven runs of an H200 their sum was
-/// 95 to 103 GB/s. The rate of copies on the device depends on the addresses of the buffers: in
-/// ten runs of an H200 this rate was 1.97 to 2.17 TB/s.
+/// the link and the host's memory differently in each run. In seven runs of an H200 the sum of
+/// both directions was 95 to 103 GB/s. The rate of copies on the device depends on the addresses
+/// of the buffers. In ten runs of an H200 this rate was 1.97 to 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);

@@ -250,12 +250,12 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // This rate varies between runs: in one of ten runs of an H100 the rate from the device was
-    // 27 GB/s, in the other nine runs 50 GB/s.
+    // This rate varies between runs. In one of ten runs of an H100 the rate was 27 GB/s from the
+    // device, in the other nine runs 50 GB/s.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
     // Rate of a kernel in the driver's host memory if the driver keeps this memory on the device.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // The start-up varies between runs: in one of five runs of an H200 the start-up from SVM was
+    // The start-up varies between runs. In one of five runs of an H200 the start-up from SVM was
     // 39 us, in the other four runs 16 to 17 us.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
     // A larger half size is neither better nor worse: with an equal start-up, a faster link has a
