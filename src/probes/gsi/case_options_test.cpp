@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is typed of the cases, and what becomes of it.
+// Options of the cases, and the points and machines that result from the options.
 #include <doctest/doctest.h>
 
 #include <string>

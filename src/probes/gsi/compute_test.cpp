@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control and compute stalls, from the kernels that have them to findings.
+// Findings of control and compute stalls, from kernels that have these stalls.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -18,11 +18,11 @@ namespace {
 ProbeResult measured_compute(const simulator::Machine& machine) {
   const auto backend = simulated_backend(machine, 1);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // long enough for all samples on a slow host
   return measure(probe, *backend, request_for({"compute"}), budget, {});
 }
 
-/// In GSI's view; 0 where the bar has none of it.
+/// Returns the share of a stall type in GSI's view of a bar; 0 if the bar has no such part.
 double share_of(const ProbeResult& result, std::string_view bar, std::string_view label) {
   for (const Finding& each : result.findings) {
     const bool is_it = each.series == bar && each.method == stack_view_gsi && each.label == label;
@@ -41,10 +41,11 @@ TEST_CASE("kernels that only compute have the stalls that other cases have littl
   CHECK(share_of(result, "compute, special functions",
                  "compute structural: busy special-function units") > 0.5);
   CHECK(share_of(result, "compute, branches", "control: branch") > 0.5);
-  // Of two units one has half of the other's work, and nothing to do for half of the time.
+  // One of two units has half of the other unit's work, and is idle for half of the time: 25 % of
+  // the mean unit.
   CHECK(share_of(result, "compute, tail", "idle") == doctest::Approx(0.25).epsilon(0.02));
   CHECK(share_of(result, "compute, chain", "idle") == 0.0);
-  // A machine whose warps start late: the same kernels, and one more reason.
+  // On this machine, warps start 100 cycles late, which adds a stall type to each kernel.
   simulator::Machine late = simulator::preset("gsi");
   late.instructions.start_cycles = 100;
   const ProbeResult started = measured_compute(late);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe on simulated machines, from its plan to its findings.
+// The probe `gsi` on simulated machines, from its plan to its findings.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,14 +26,14 @@ namespace {
 using simulator::Machine;
 
 ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
-  // The seed of the pure functions' own runs.
+  // The seed is that of the runs which tests make without the probe, so results can be compared.
   const std::unique_ptr<Backend> backend = simulated_backend(machine, default_options().seed);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // long enough for all samples on a slow host
   return measure(probe, *backend, request_for(std::move(cases)), budget, {});
 }
 
-/// Simulated once for all tests.
+/// Returns the result of `implicit` on a preset, which is simulated once for all tests.
 const ProbeResult& implicit_on(std::string_view name) {
   static std::map<std::string_view, ProbeResult> results;
   const auto found = results.find(name);
@@ -50,7 +50,7 @@ const Finding* find(const ProbeResult& result, std::string_view name, std::strin
   return nullptr;
 }
 
-/// A point of a search that is small enough for a test.
+/// Returns a point of a search that is small enough for a test.
 Point search_point(std::string_view queues, std::string_view coherence) {
   Point point;
   point.series = queues;
@@ -105,7 +105,7 @@ TEST_CASE("the sizes of changes stand beside the thesis's where all bars are the
     CHECK(*here->value == doctest::Approx(each.here));
     CHECK(*thesis->value == each.thesis);
   }
-  // A sweep with a hole in it is compared with nothing.
+  // If a bar of the sweep is missing, no change is compared with the thesis.
   std::vector<Point> points = implicit_result().points;
   points.erase(points.begin() + 3);
   const auto fewer = probe.analyse(describe_device(simulator::preset("gsi")), points);
@@ -149,7 +149,8 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
     std::string_view coherence;
   };
   std::vector<Search> searches;
-  // One queue for hundreds of compute units is mostly waiting, and takes long to simulate.
+  // A search with one queue for hundreds of units takes minutes to simulate, so only the small
+  // machine `gsi` runs `uts`.
   for (const std::string_view name : simulator::preset_names()) {
     searches.push_back({name, "utsd", "gpu"});
   }
@@ -162,7 +163,7 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
     const auto backend = simulated_backend(simulator::preset(search.machine), 1);
     const PreparedPoint prepared =
         backend->prepare(probe, search_point(search.queues, search.coherence));
-    CHECK(sample_once(prepared).witness != 0);  // a wrong one would throw
+    CHECK(sample_once(prepared).witness != 0);  // sample_once() throws if the checksum is wrong
     const auto account = account_in(prepared.facts);
     REQUIRE(account);
     CHECK(account->gsi.of(simulator::Stall::none) > 0.0);
@@ -173,7 +174,7 @@ TEST_CASE("the witness of a search is another one with a node less or more") {
   const Machine machine = simulator::preset("gsi");
   const SimulatedWork work = probe.trace(machine, search_point("utsd", "gpu"));
   const simulator::Trace trace = work.trace(1);
-  CHECK(work.witness() == 0);  // before anything has run
+  CHECK(work.witness() == 0);  // 0 before the first simulation
   CHECK(work.units == 3);
   CHECK(simulate_units(machine, trace, work.units).front().cycles > 0);
   CHECK(work.witness() == work.expected_witness);
@@ -198,7 +199,7 @@ TEST_CASE("samples that come again simulate nothing again, nor do visits") {
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);
   const auto result = measure(counting, *backend, request_for({"implicit"}), Budget{}, {});
   CHECK(result.points.size() == 12);
-  CHECK(result.points.front().samples.size() == 2);  // which agree
+  CHECK(result.points.front().samples.size() == 2);  // two equal samples of one simulation
   CHECK(simulated == 12);
   const PreparedPoint again = backend->prepare(counting, result.points.front());
   CHECK(sample_once(again).witness == result.points.front().samples[0].witness);
@@ -237,7 +238,7 @@ TEST_CASE("machines that a case does not fit, and why") {
   CHECK(problem.find("expected at most 512 bytes of local memory, found 1024") !=
         std::string::npos);
   CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
-  // Nobody asked for it: then it is no mistake.
+  // A case that does not fit the machine is an error only if the user names it.
   CHECK(probe.check(device, {}).empty());
   const Plan plan = probe.plan(device, {});
   CHECK(plan.points.size() == 4 + 4);
@@ -295,7 +296,7 @@ TEST_CASE(
     REQUIRE(found != result.findings.end());
     CHECK(*found->value == doctest::Approx(shares[place++]));
   }
-  // A unit that does not add up is none.
+  // A unit whose view does not add up to the cycles is ignored.
   point.facts.set("unit_1_gsi_no_stall_cycles", 1e9);
   CHECK(units_in(point.facts).empty());
 }
@@ -307,7 +308,7 @@ TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
                                                      {"gsi", 20},
                                                      {"hopper-like", 23}};
   for (const auto& bar : bars) {
-    // Clang 14 does not capture the parts of a structured binding.
+    // Clang 14 cannot capture structured bindings in a lambda.
     const std::string_view name = bar.first;
     const std::size_t count = bar.second;
     CAPTURE(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The searches at their default sizes beside what the thesis prints of them. Under sanitizers a
-// quarter of the nodes, of which the signs are tested: what begins and ends a search is more of it.
+// Searches of the default size, compared with numbers of the thesis. Under sanitizers, searches
+// have a quarter of the nodes, and the tests mainly check signs: the beginning and the end of a
+// search have a larger share of its time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +22,7 @@ constexpr int quarters = 4;
 
 bool is_whole() { return rounds(quarters) == quarters; }
 
-/// uts and utsd, each under GPU coherence and under ownership.
+/// Returns the runs of uts and then utsd, each first under GPU coherence and then under ownership.
 const std::vector<CaseRun>& thesis_searches() {
   static const std::vector<CaseRun> runs = [] {
     TreeSearch search;
@@ -48,7 +49,7 @@ TEST_CASE("the searches' ratios are within 25 % of the thesis's") {
 TEST_CASE("who owns lines elsewhere: remote lines in uts, hardly any in utsd") {
   CHECK(gsi(0).of(Level::remote_l1) == 0.0);
   CHECK(gsi(1).of(Level::remote_l1) > 0.3 * gsi(1).of(Stall::memory_data));
-  // A small tree has as many nodes near its root, where the units meet.
+  // A small tree has more of its nodes near the root, where units exchange nodes.
   const double few = is_whole() ? 0.1 : 0.2;
   CHECK(gsi(3).of(Level::remote_l1) < few * gsi(1).of(Level::remote_l1));
   CHECK(gsi(3).of(Level::remote_l1) < (is_whole() ? 0.08 : 0.2) * gsi(3).of(Stall::memory_data));
@@ -57,7 +58,7 @@ TEST_CASE("who owns lines elsewhere: remote lines in uts, hardly any in utsd") {
 }
 
 TEST_CASE("with one queue there is very little difference between both coherences") {
-  // As in bench/thesis.py; with other seeds of latencies it is up to 11.2 %.
+  // The limit is that of bench/thesis.py. Other seeds of the latencies give up to 11.2 %.
   CHECK(std::abs(time_of(1) / time_of(0) - 1.0) <= 0.1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that come as text: the built-in cases written out and read in have the same stacks to the
-// cycle, and what a trace cannot be asked for is said.
+// Traces as text: the built-in cases give equal stacks after writing and reading, and options that
+// a trace cannot have are refused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,11 +43,11 @@ Request request_of(const std::string& text) {
 ProbeResult measured_trace(const Machine& machine, const Request& request) {
   const auto backend = simulated_backend(machine, 1, request.traces);
   Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.probe_time = std::chrono::hours(1);  // long enough for all samples on a slow host
   return measure(probe, *backend, request, budget, {});
 }
 
-/// What the command finds of a trace is what the functions count of it.
+/// Checks that the probe's account of a trace equals the account `expected`.
 void check_same(const Machine& machine, const std::string& text, const StallAccount& expected) {
   const ProbeResult result = measured_trace(machine, request_of(text));
   REQUIRE(result.status == Status::ok);
@@ -63,7 +63,8 @@ void check_same(const Machine& machine, const std::string& text, const StallAcco
   }
 }
 
-/// The same search with what each warp was given to run as a program of its own.
+/// Returns the search as a trace in which each warp has one program: all programs that the warp
+/// executed in a simulation, one after another.
 Trace without_choices(const Machine& machine, const TreeSearch& search) {
   Trace trace = make_tree_search(machine, search);
   const auto given = std::make_shared<std::map<std::uint32_t, std::vector<std::uint32_t>>>();
@@ -80,7 +81,7 @@ Trace without_choices(const Machine& machine, const TreeSearch& search) {
   for (simulator::WarpWork& warp : trace.groups.at(0).warps) {
     Program all;
     for (const std::uint32_t each : (*given)[warp.number]) {
-      if (each >= trace.programs.size()) continue;  // the end
+      if (each >= trace.programs.size()) continue;  // an index past the last program ends the warp
       const auto begin = static_cast<std::uint32_t>(all.size());
       for (simulator::Instruction instruction : trace.programs[each]) {
         instruction.target += begin;
@@ -129,7 +130,7 @@ TEST_CASE("of a whole launch all units have their shares, or so many as are aske
       "group\nwarp program=1 lanes=32\n";
   Machine machine = simulator::preset("gsi");
   struct Asked {
-    std::uint64_t machines;  // units
+    std::uint64_t machines;  // compute units of the machine
     std::optional<std::uint64_t> units;
     std::uint64_t simulated, groups, instructions;
   };
@@ -197,7 +198,8 @@ TEST_CASE("units of a launch have its locks in common, and nobody else holds the
   };
   const std::string free = "lock at=0x1000";
   const std::string held = "lock at=0x1000 held=50000-50000";
-  // What one has held the other has waited for: in all it takes twice as long, not once.
+  // One unit waits while the other unit holds the lock, so both units together take almost twice as
+  // long as one unit.
   const std::uint64_t alone = cycles_with(free, 1);
   CHECK(cycles_with(free, 2) > alone * 3 / 2);
   CHECK(cycles_with(held, 2) == cycles_with(free, 2));
@@ -229,8 +231,8 @@ TEST_CASE("a trace whose warps ask for locks for ever is a failed point with its
   const std::string one = "group\nwarp program=0 lanes=32\n";
   const std::string two = "group\nwarp program=0 lanes=32\nwarp program=1 lanes=32\n";
   const std::string texts[] = {
-      // Twice the same; two that want each other's; and one at a barrier that the other never comes
-      // to.
+      // Deadlocks: a warp acquires a lock twice; two warps each wait for the lock that the other
+      // warp holds; a warp holds a lock at a barrier while another warp waits for the lock.
       "program 0\nacquire 0\nacquire 0\nrelease 0\nrelease 0\n" + one,
       "program 0\nacquire 0\nrepeat 100\nalu r1\nend\nacquire 1\nrelease 1\nrelease 0\n"
       "program 1\nacquire 1\nrepeat 100\nalu r1\nend\nacquire 0\nrelease 0\nrelease 1\n" +
@@ -257,7 +259,7 @@ TEST_CASE("a lock that others hold for long is no standstill") {
 }
 
 TEST_CASE("who has a lock may be busy for long with something else") {
-  // A copy of 64 KiB from a memory that is very slow, during which other warps go on.
+  // A copy of 64 KiB from very slow memory holds the lock while other warps run.
   Machine machine = simulator::preset("gsi");
   machine.copy.granularity = simulator::CopyGranularity::warp;
   machine.local.bytes = 65536;
@@ -291,7 +293,7 @@ TEST_CASE("what a trace asks of a device or a machine that it cannot do") {
         "--trace: gsi cannot run wide: groups[0]: expected warps of 1 to 32 lanes, found 64");
   CHECK(probe.check(DeviceInfo{}, wide) ==
         "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`");
-  // Another process's: nothing to run.
+  // A trace that was not given to this backend has no text to simulate.
   const Request narrow =
       request_of("clprobe-trace 1\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n");
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);

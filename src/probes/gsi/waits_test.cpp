@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warp's own clock says of its waits for locks beside what the simulator counts of them: how
-// `stalls` books them on devices, where nobody counts. Attempts that find no work are waits, too.
+// Waits for locks by a warp's own clock, compared with those that the simulator counts. The probe
+// `stalls` measures such waits by clocks on real devices, which have no counters. An attempt that
+// finds no work counts as a wait.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -24,9 +25,9 @@ using simulator::WarpState;
 
 constexpr std::uint32_t before_lock = 0;
 constexpr std::uint32_t behind_lock = 1;
-constexpr std::uint32_t has_work = 2;  ///< tasks were read, or written
+constexpr std::uint32_t has_work = 2;  ///< tasks were read or written
 
-/// A search whose warps read a clock on both sides of each acquire, and where they found work.
+/// Returns a search whose warps read a clock before and after each acquire, and on finding work.
 Trace with_clocks(const Machine& machine, const TreeSearch& search) {
   Trace trace = make_tree_search(machine, search);
   for (Program& program : trace.programs) {
@@ -42,7 +43,7 @@ Trace with_clocks(const Machine& machine, const TreeSearch& search) {
 
 struct Waits {
   double all{0.0};
-  double in_vain{0.0};  ///< of these, where no work was found behind the lock
+  double in_vain{0.0};  ///< cycles of waits after which the queue had no work
 };
 
 std::map<std::uint32_t, Waits> waits_by_warp(const std::vector<ClockRead>& reads) {
@@ -67,7 +68,7 @@ std::map<std::uint32_t, Waits> waits_by_warp(const std::vector<ClockRead>& reads
   return waits;
 }
 
-/// The cycles that each warp waits in an acquire, as observers count them, and the clock reads.
+/// The cycles that each warp waits in acquires, as an observer counts them, and the clock reads.
 struct Counted {
   std::map<std::uint32_t, double> acquires{};
   std::vector<ClockRead> reads{};
@@ -103,15 +104,15 @@ TEST_CASE("a clock around every acquire finds the synchronization that the simul
     double in_vain = 0.0;
     double counted_in_all = 0.0;
     for (const auto& [warp, counted] : all.acquires) {
-      // The acquire's own issue and the clock's are in the one, and queues in front of the
-      // load/store unit, which the other calls structural.
+      // The clock also counts the issue of the acquire and of the clock read, and the time in the
+      // load/store unit's queue, which the simulator counts as a structural stall.
       CHECK(waits.at(warp).all == doctest::Approx(counted).epsilon(0.06));
       CHECK(waits.at(warp).all >= counted);
       in_vain += waits.at(warp).in_vain;
       counted_in_all += counted;
     }
     MESSAGE("in vain: " << in_vain / counted_in_all << " of the waits");
-    // To call these idle would hide them.
+    // With one queue, waits that find no work are too long to count as idle time.
     if (queues == TaskQueues::one) CHECK(in_vain > 0.05 * counted_in_all);
   }
 }

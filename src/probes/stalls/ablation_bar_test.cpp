@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars by ablation: what is made of times whose causes are known, and of noise beside them.
+// Bars by ablation, made from times whose causes are known, and from kernels with added noise.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST_CASE("costs that do not depend on each other are found again, in GSI's name
   CHECK(value_of(found, "first_cause", "memory-bound", "memory data: main memory") ==
         doctest::Approx(700.0 / 900.0).epsilon(0.02));
   CHECK(find(found, "noise", "memory-bound")->label == "agree");
-  // All of a bar, exactly.
+  // All parts of the bar add up to exactly 1.
   const std::vector<Stack> stacks = stacks_in(found.findings);
   REQUIRE(stacks.size() == 1);
   const double sum =
@@ -52,7 +52,8 @@ TEST_CASE("a CPU takes what the best of a kernel's visits took, by launches, too
   for (const char* const name : {"dependency-chain", "uts"}) {
     CAPTURE(name);
     std::vector<Point> points = plan_of({name}, cpu).points;
-    // Two of three visits met others on the host.
+    // In two of three visits, other processes slow the kernel down: to 1500 and 1400 ns from 1000
+    // ns.
     for (Point& point : points) {
       for (const double ns : {1500.0, 1000.0, 1400.0}) {
         const std::size_t first = point.samples.size();
@@ -89,7 +90,8 @@ TEST_CASE("loads are told level by level, and what is left in issue and the unat
     } else if (is_there(Cause::second_cache)) {
       ns += 300.0;
     }
-    // Sixteen groups for each, which take 40 ns of a unit's time each.
+    // The point has 16 groups for each group of the kernel. A group takes 40 ns of a compute unit's
+    // time.
     if (const auto crowd = crowd_of(point); crowd != 0) {
       CHECK(crowd == 16);
       CHECK(point.parameters.integer("groups") == 132 * 16);
@@ -113,7 +115,7 @@ TEST_CASE("loads are told level by level, and what is left in issue and the unat
   double sum = 0.0;
   for (const StackPart& part : stacks[0].parts) sum += part.share;
   CHECK(sum == doctest::Approx(1.0).epsilon(1e-9));
-  // One that no build was measured for is not there, and its part is unattributed.
+  // Without a point that measures issue, the bar has no part for issue. Its time is unattributed.
   std::erase_if(points, [](const Point& each) { return crowd_of(each) > 0; });
   const Findings without = analyse(gpu(), points);
   CHECK(find(without, "stall", "latency-bound", "no stall: issue") == nullptr);
@@ -130,14 +132,15 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
            {"compute data", 0}},
           500);
   const Findings found = analyse(gpu(), points);
-  // All together take away 500 of 1000, of which 600 would be more than the whole.
+  // Removing all causes saves 500 of 1000 ns. Removing main memory alone saves 600 ns, which is
+  // more than all causes together save, so the share of the first cause is limited to 1.
   CHECK(value_of(found, "first_cause", "memory-bound", "memory data: main memory") ==
         doctest::Approx(0.75).epsilon(0.02));
   const Finding* const first = find(found, "first_cause", "memory-bound");
   CHECK(*first->high <= 1.0);
   CHECK(*first->low <= *first->value);
   CHECK(first->reason == "removing memory structural: bank conflict costs 30.0 % of the time");
-  // No share of the time is less than nothing.
+  // A share of the time cannot be negative.
   const Finding* const conflict =
       find(found, "stall", "memory-bound", "memory structural: bank conflict");
   REQUIRE(conflict != nullptr);
@@ -149,8 +152,8 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
 
 TEST_CASE("a share of more than the whole is not known, and no first cause") {
   std::vector<Point> points = plan_of({"memory-bound"}).points;
-  // What a host did meanwhile: the builds without the one and with the other are four times as
-  // slow.
+  // Simulated disturbance: builds with main memory but without the chain take 4000 ns longer, which
+  // is more than the time of the whole kernel.
   for (Point& point : points) {
     const auto is_there = [&](Cause cause) { return has_cause(point, cause); };
     const double slow = is_there(Cause::main_memory) && !is_there(Cause::chain) ? 4000 : 0;
@@ -174,7 +177,8 @@ TEST_CASE("a share of more than the whole is not known, and no first cause") {
 
 TEST_CASE("no share is told that is above the whole, nor an end of its interval") {
   std::vector<Point> points = plan_of({"memory-bound"}).points;
-  // Three of four causes cost a little to take away, so that more than all is left without them.
+  // Removing three of the four causes costs 12 ns each, so the time that remains without causes
+  // exceeds the time of the kernel.
   measure(points,
           {{"memory data: main memory", 0},
            {"memory data: L2", -12},
@@ -194,7 +198,8 @@ TEST_CASE("no share is told that is above the whole, nor an end of its interval"
 }
 
 TEST_CASE("noise that would fit in more than all of the time is not known") {
-  // The first rise is late and steep: drawn back, it meets no noise far below nothing.
+  // The time is constant up to an amount of 8 and rises steeply at 16. The rising line, extended to
+  // an amount of 0, is then far below a time of 0 if the rise is steep enough.
   const auto absorbed_where = [](double amount_16) {
     std::vector<Point> points = plan_of({"memory-bound"}).points;
     measure(points,
@@ -228,7 +233,7 @@ TEST_CASE("a share outside by less than its sigma is kept") {
            {"memory structural: bank conflict", -3},
            {"compute data", 0}},
           500);
-  // Samples that scatter by 10 %.
+  // The samples scatter by 10 %.
   for (Point& point : points) {
     std::int64_t place = 0;
     for (Sample& sample : point.samples) {
@@ -255,7 +260,7 @@ TEST_CASE("a share outside by no more than builds differ by is kept, however sur
              {"memory structural: bank conflict", ns},
              {"compute data", 0}},
             200);
-    for (Point& point : points) point.samples.pop_back();  // the one that is 30 % slower
+    for (Point& point : points) point.samples.pop_back();  // without the sample that is 30 % slower
     const Findings found = analyse(gpu(), points);
     return *find(found, "stall", "memory-bound", "memory structural: bank conflict");
   };

@@ -14,7 +14,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// A bar whose four resources are free for so much of the time at least.
+/// Returns the findings of a bar. `free_lows`: low end of the free share of each of four resources.
 std::vector<Finding> bar_of(std::string_view first, const std::vector<double>& free_lows,
                             std::string_view verdict = "agree") {
   std::vector<Finding> found{finding_of(stack_first_name, "bar", "share", "", 0.6, 0.5, 0.7)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise against the truth: on made-up kernels on a simulated compute unit, does it raise a false
-// alarm when ablation is right, and a true one when ablation names what is not there?
+// Tests noise on random kernels on a simulated compute unit. Noise must rarely contradict the cause
+// that the account of the simulator puts first. It must contradict a cause that the kernel does not
+// have.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,8 +28,9 @@ constexpr std::uint64_t near_base = std::uint64_t{4} << 20U;
 constexpr Register first_register = 30;
 constexpr Register sum = 62;
 
-/// What it does to the account of a kernel's warps is not asked: these are warps of their own.
-/// Loads come in fours that are waited for, as in cl/stalls_mixed.clh.
+/// Returns the program of a warp that only makes noise. As in cl/stalls_mixed.clh, the warp waits
+/// for the results of its loads after every fourth load. The account of the kernel's warps is not
+/// used.
 Program noise_program(const RandomKernel& kernel, Resource resource, std::uint64_t units,
                       std::uint64_t warp) {
   Program program;
@@ -56,7 +58,7 @@ Program noise_program(const RandomKernel& kernel, Resource resource, std::uint64
   return program;
 }
 
-/// As many warps again, which only make noise.
+/// Returns the cycles of the kernel with as many additional warps, which only make noise.
 double time_with(const Machine& machine, const RandomKernel& kernel, Resource resource,
                  std::uint64_t units) {
   Trace trace = make_kernel(machine, kernel, 0);
@@ -72,12 +74,14 @@ double time_with(const Machine& machine, const RandomKernel& kernel, Resource re
   return static_cast<double>(simulate(machine, trace).cycles);
 }
 
-/// All kinds. `extent`: what the largest amount asks of its resource alone, in times of the kernel.
+/// Returns the absorption of noise of every kind. With the largest amount, the noise alone takes
+/// `extent` times the kernel's time on its resource.
 std::vector<NoiseKind> noise_of(const Machine& machine, const RandomKernel& kernel, double extent) {
   const auto usual = static_cast<double>(simulate(machine, make_kernel(machine, kernel, 0)).cycles);
   std::vector<NoiseKind> kinds;
   for (const Resource resource : all_resources) {
-    // Four operations are issued in a cycle, one load; main memory brings a line in some.
+    // Accepted per cycle: four operations, one load from L1 or local memory, or a quarter of a line
+    // from main memory.
     const double rate = resource == Resource::arithmetic ? 4.0
                         : resource == Resource::memory   ? 0.25
                                                          : 1.0;
@@ -109,7 +113,7 @@ Resource resource_of(Factor factor) {
   }
 }
 
-/// An ablation that names one resource.
+/// Returns the verdict on an ablation whose only cause loads `first`.
 NoiseVerdict verdict_of(Resource first, const std::vector<NoiseKind>& noise) {
   Ablation ablation;
   ablation.factors.push_back({.ns = 1.0, .is_resolved = true});
@@ -131,7 +135,7 @@ TEST_CASE("noise speaks against few of the causes that the account names first")
     kernel.turns = 8;
     const auto shares = expected_shares(machine, kernel);
     const auto* const first = std::max_element(shares.begin(), shares.end());
-    if (*first < 0.1) continue;  // nothing to be named
+    if (*first < 0.1) continue;  // no cause is large enough to be named
     ++kernels;
     const auto factor = static_cast<Factor>(first - shares.begin());
     for (const double extent : {0.5, 2.0}) {
@@ -153,7 +157,7 @@ TEST_CASE("noise speaks against few of the causes that the account names first")
 
 TEST_CASE("noise speaks against causes that are not there where a resource is in use throughout") {
   const Machine machine = preset("hopper-like");
-  // Conflicts of 32 lanes in each of many warps: local memory has no cycle left.
+  // The 32 lanes of each of eight warps access one bank, so local memory is busy in every cycle.
   RandomKernel banks;
   banks.warps = 8;
   banks.turns = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Absorption of noise by made-up kernels whose answers are known in closed form.
+// Absorption of noise by kernels that are defined by formulas, so that the answers are known.
 #include "probes/stalls/bars.hpp"
 
 #include <doctest/doctest.h>
@@ -86,8 +86,8 @@ TEST_CASE("times that agree give shares that agree, also where they bend at no s
     }
     return find_absorption(points).share;
   };
-  // Loads from main memory beside groups that meet at barriers, on an NVIDIA H200, two runs: by
-  // bend and slope the one says 0.764 and the other 0.842.
+  // Two runs of one kernel on an NVIDIA H200: groups meet at barriers, and the noise is loads from
+  // main memory. A fit of bend and slope finds shares of 0.764 and 0.842, which differ too much.
   const double one = share_of({1494.7, 1575.4, 1587.0, 2215.0, 4099.6, 7898.1});
   const double other = share_of({1489.2, 1569.6, 1586.1, 2181.7, 4086.0, 7868.0});
   CHECK(std::abs(one - other) < 0.03);
@@ -101,22 +101,23 @@ TEST_CASE("little absorbed proves something only where enough noise was made, in
     for (const auto& [injected, ns] : times) points.push_back({injected, {{ns, ns, ns}}});
     return find_absorption(points);
   };
-  // A resource in use all of the time.
+  // The kernel always uses the resource of the noise.
   const Absorption busy =
       absorb({{0, 1000}, {1, 1300}, {2, 1600}, {4, 2200}, {8, 3400}, {16, 5800}});
   CHECK(busy.share < 0.1);
   CHECK(busy.is_decisive);
-  // Loads that hit the cache, beside independent loads from main memory, measured on an H200: a
-  // little slower from the first on, and a line for as far as it was followed.
+  // The kernel loads from main memory, and the noise is loads that hit the cache (measured on an
+  // H200). The time rises from the first amount on, but does not double, so the noise is not
+  // decisive.
   const Absorption too_little =
       absorb({{0, 1282.4}, {1, 1351.6}, {2, 1425.9}, {4, 1578.7}, {8, 1930.9}});
   CHECK(too_little.share < 0.1);
   CHECK_FALSE(too_little.is_decisive);
-  // A delay that the first load brings, however many there are.
+  // The first amount of noise delays the kernel, and further amounts cost little more.
   const Absorption step =
       absorb({{0, 1000}, {1, 2600}, {2, 2610}, {4, 2670}, {8, 2710}, {16, 3900}});
   CHECK_FALSE(step.is_decisive);
-  // What bends is no proof of nothing, either.
+  // Noise that the kernel absorbs up to a bend is not decisive either.
   CHECK_FALSE(absorb({{0, 1000}, {1, 1000}, {2, 1000}, {4, 2000}, {8, 4000}}).is_decisive);
   const std::vector<Resource> resources{Resource::memory};
   const auto verdict = [&](const Absorption& cache) {
@@ -138,14 +139,15 @@ TEST_CASE("noise speaks against a first factor only where another resource is sa
   const NoiseKind fma_full{Resource::arithmetic, absorbing(0.02, 0.02)};
   const NoiseKind memory_free{Resource::memory, absorbing(0.8, 0.05)};
   const NoiseKind memory_full{Resource::memory, absorbing(0.01, 0.02)};
-  // Bound by bandwidth, and by latency.
+  // Memory is the first cause: bound by bandwidth in the first check, by latency in the second.
   CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == NoiseVerdict::agree);
   CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
   CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
-  // Memory first, but the arithmetic units are busy; a barrier first, but memory is.
+  // The busy resource is not that of the first cause: arithmetic units while memory is first, and
+  // memory while a barrier is first.
   CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
   CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
-  // Both are busy: nothing to tell them apart by.
+  // Noise cannot distinguish memory from arithmetic units if both are busy.
   CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == NoiseVerdict::agree);
   CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == NoiseVerdict::untested);
   CHECK(verdict({500.0, 0.0}, {fma_free}) == NoiseVerdict::untested);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stalls on devices: what is planned, and what kernels must compute.
+// Points that `stalls` plans on devices, and the results that its kernels must compute.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       }
     }
     CHECK(factors <= max_factors);
-    // Of four sets of main memory and the cache before it three: it has to be gone first. So have
-    // what delays stores and what stores are delayed by.
+    // Main memory must be removed before the second-level cache, so three of the four sets of these
+    // two causes exist. A delay of stores must likewise be removed before the stores themselves.
     const bool delays_stores = mix->is_scattered || mix->has_fence;
     const bool is_nested = mix->far_loads != 0 || (mix->stores != 0 && delays_stores);
     CHECK(sets.size() == (std::size_t{1} << factors) * (is_nested ? 3 : 4) / 4);
@@ -82,7 +82,7 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
       CHECK(shape.mix.tile_loads == mix->tile_loads);
       CHECK(shape.turn_mask == usual.turn_mask);
       CHECK(shape.load_mask == usual.load_mask);
-      // Rows of more groups have more blocks.
+      // A launch with more groups has more rows, which store to more blocks.
       CHECK((crowd > 1 || shape.store_mask == usual.store_mask));
       const auto set = point.parameters.integer("idealised");
       CHECK((set == 0) ==
@@ -109,7 +109,8 @@ TEST_CASE(
     DeviceInfo cpu = gpu();
     cpu.type = DeviceType::cpu;
     CHECK(crowds(cpu) == 0);
-    // Four sub-groups for each of four schedulers at least, and all of them at once.
+    // All groups of a compute unit run at once and fill its four schedulers with at least four
+    // sub-groups of 32 work-items each.
     const std::uint32_t items = mix->groups_per_unit * mix->crowd * mix->work_items;
     CHECK(items >= 512);
     CHECK(items <= 1024);
@@ -169,7 +170,7 @@ TEST_CASE("a tiny device is planned for, too") {
   device.launch_timer = Timer::host;
   for (const Point& point : probe.plan(device, {}).points) {
     CHECK(point.parameters.text("timer") == "host");
-    // Nobody is left in a group of one to make it.
+    // A group of one work-item has no second work-item that could make noise.
     CHECK(point.parameters.text_or("noise", "").empty());
     CHECK(point.parameters.text_or("phase", "").empty());
     CHECK(point.parameters.integer_or("far_bytes", 0) <= 256 << 10);
@@ -182,11 +183,12 @@ TEST_CASE("work-items of a row load the same lines, and a chase follows what it 
   arguments.mix = {.far_loads = 1, .is_chase = true, .tile_loads = 0, .chain_steps = 0};
   arguments.far_mask = 0xff;
   arguments.turn_mask = 7;
-  // Nothing but `far` differs from launch to launch.
+  // The results of two launches differ only because `far` depends on the launch's number.
   const std::uint32_t one = result_of(arguments, 1, 3, 0, 5);
   CHECK(one != result_of(arguments, 2, 3, 0, 5));
   CHECK(one != result_of(arguments, 1, 4, 0, 5));
-  // Two items of a row differ by their own numbers only, of which the rest is the same.
+  // Items 5 and 6 are in one row, so the loads of `far` add equal values to their results. Item 37
+  // is in another row.
   wait_for_one::Arguments masked = arguments;
   masked.far_mask = 0;
   CHECK(one - result_of(masked, 1, 3, 0, 5) ==
@@ -196,7 +198,8 @@ TEST_CASE("work-items of a row load the same lines, and a chase follows what it 
 }
 
 TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts share") {
-  // Two groups of two parts, of which the second began on a clock that is far ahead.
+  // Two groups of two parts each. The own clock of the second group is almost 5000 ticks ahead of
+  // the clock that all groups share.
   const std::vector<Stamp> stamps{
       {.began = 10, .ended = 110, .waited = 20, .shared_began = 10, .shared_ended = 110},
       {.began = 30, .ended = 70, .waited = 0, .shared_began = 30, .shared_ended = 70},
@@ -229,14 +232,15 @@ TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
     CHECK(wait_for_one::options_of(wait_for_one::barrier, device, point).ends_with("-DSTAMPS=2"));
     CHECK(wait_for_one::memory_of(wait_for_one::barrier, point).stamps > 0);
   }
-  // Without a clock that is read by groups, launches are what is left.
+  // Without a clock that groups can read, launches are timed.
   device.clock.kind = ClockKind::khr_sub_group;
   CHECK(timer_of_kernels(device) == Timer::event);
   device.clock.kind = ClockKind::cpu;
   device.timer = Timer::host;
   CHECK(timer_of_kernels(device) == Timer::event);
 
-  // One of five groups shared its core, one ran no work of others at all.
+  // Five groups. The third group shared its core with another process and took 288 ticks, almost
+  // three times as long as the others.
   const std::vector<Stamp> groups{{.shared_began = 10, .shared_ended = 110},
                                   {.shared_began = 10, .shared_ended = 109},
                                   {.shared_began = 12, .shared_ended = 300},
@@ -296,7 +300,8 @@ TEST_CASE("all ways to copy leave the same words, and those of a chunk come from
     CHECK(chunks.back() == chunks.front());
     CHECK(chunks.back() != copy::copied_chunk(shape, 4, 11));
     CHECK(chunks.back() != copy::copied_chunk(shape, 3, 12));
-    // Whoever writes a place of the target writes the same: what masks the source keeps to it.
+    // All groups that write a chunk of the target write equal words, because the bits that select
+    // the source chunk are a part of the bits that select the target chunk.
     CHECK((shape.from_mask & shape.to_mask) == shape.from_mask);
   }
   CHECK(chunks.size() >= 3);
@@ -315,8 +320,8 @@ TEST_CASE("cases are no probes, and are found by their names") {
 }
 
 TEST_CASE("all memory of the probe together is what a person allows, or less") {
-  // By default nothing is made smaller for the sake of what is beside it: 512 MiB, half of it again
-  // for copies, and what 132 compute units store.
+  // By default, no array is reduced to fit the memory limit: 512 MiB to load from, 256 MiB for
+  // copies, and the blocks that 132 compute units store to.
   const Plan usual = plan_of({});
   CHECK(usual.points.front().parameters.integer("far_bytes") == std::int64_t{512} << 20);
   CHECK(usual.memory > mebibytes(768));
@@ -330,7 +335,7 @@ TEST_CASE("all memory of the probe together is what a person allows, or less") {
     CHECK(plan.memory <= most);
     CHECK(plan.memory.count > 0);
     CHECK_FALSE(plan.points.empty());
-    // The queues of 132 groups have more than 4 MiB.
+    // The queues of 132 groups need more than 4 MiB.
     CHECK(plan.findings.size() == (most < mebibytes(8) ? 1 : 0));
   }
   Request request;

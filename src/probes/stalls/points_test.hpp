@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: points of stalls whose times follow from causes that are known.
+// Points of the probe `stalls` for tests, with times that follow from known causes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ inline Findings analyse(const DeviceInfo& device, std::span<const Point> points)
   return probe.analyse(device, points);
 }
 
-/// Three samples around `ns`, of whole launches.
+/// Sets four samples of whole launches at and slightly around `ns`. The slowest takes 1.3 * `ns`.
 inline void set_time(Point& point, double ns) {
   for (const double factor : {0.999, 1.0, 1.002, 1.3}) {
     Sample sample;
@@ -87,8 +87,8 @@ inline double value_of(const Findings& found, std::string_view name, std::string
   return *finding->value;
 }
 
-/// Each cause costs what `costs` says, independent of the others; `base` remains. What of that is
-/// issue was not measured.
+/// Sets times in which each cause costs the nanoseconds that `costs` gives, independently of other
+/// causes, and `base` remains. Removes the points that measure issue.
 inline void measure(std::vector<Point>& points, const std::map<std::string, double>& costs,
                     double base, const std::map<std::string, double>& noise_costs = {}) {
   std::erase_if(points, [](const Point& each) { return crowd_of(each) > 0; });
@@ -107,7 +107,7 @@ inline void measure(std::vector<Point>& points, const std::map<std::string, doub
   }
 }
 
-/// True if the build of a point still has one of the causes of its case.
+/// Returns true if the point's build has the cause.
 inline bool has_cause(const Point& point, Cause cause) {
   const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
   const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stalls on devices: phases by clocks, ways to copy, documents of other versions.
+// Findings of `stalls` on devices: phases by clocks, ways to copy, and documents of other versions.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// Points of `uts` and `utsd` with such ticks by phase.
+/// Returns points of `uts` and `utsd` with these ticks for each phase.
 std::vector<Point> searches_with(const std::map<std::string, std::uint64_t>& ticks) {
   std::vector<Point> points = plan_of({"uts", "utsd"}).points;
   for (Point& point : points) {
@@ -39,7 +39,8 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
                                                    {"longest-tail", 6000},
                                                    {"span", 15000}});
   const Findings found = analyse(gpu(), points);
-  // A fifth of the span comes behind a group's end, and what its own clock said before it.
+  // The tail is 3000 of 15000 ticks of the span. The other phases divide the remaining 80 % by
+  // their shares of the group's own 10000 ticks.
   CHECK(value_of(found, "stall", "uts", "idle: tail") == doctest::Approx(0.2));
   CHECK(value_of(found, "longest_tail", "uts") == doctest::Approx(0.4));
   CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.4));
@@ -47,7 +48,8 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
   CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.04));
   CHECK(value_of(found, "here", "utsd, time, against uts") == doctest::Approx(0.2).epsilon(0.01));
   CHECK(value_of(found, "thesis", "utsd, time, against uts") == doctest::Approx(0.09));
-  // All groups together hold the lock for that much of the time from first to last.
+  // Each group holds the lock for 90 ticks, one group at a time, of the 15000 ticks from the first
+  // beginning to the last end.
   const auto groups = static_cast<double>(points.front().parameters.integer("groups"));
   CHECK(groups > 1.0);
   CHECK(value_of(found, "lock_in_use", "uts") == doctest::Approx(groups * 90 / 15000));
@@ -80,7 +82,7 @@ TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clo
   DeviceInfo device = gpu();
   device.clock.overhead_ticks = 10;
   std::vector<Point> points = plan_of({"barrier"}, device).points;
-  // Of each iteration, with the pair of clock reads in it.
+  // Ticks of each iteration, including the overhead of two clock reads.
   const std::map<std::string, std::uint64_t> ticks{
       {"barrier", 310}, {"all", 1010}, {"tail", 0}, {"longest-tail", 400}, {"span", 1000}};
   for (Point& point : points) {
@@ -107,14 +109,14 @@ TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clo
   const Stack stack = clocks_of(found);
   CHECK(stack.parts.at(0).label == "synchronization: barrier");
   CHECK(stack.parts.at(0).share == doctest::Approx(0.3));
-  // A quarter of the launch is behind the end of its parts: of the rest 30 % are barriers.
+  // The tail is a quarter of the launch. Barriers are 30 % of the other three quarters.
   for (Point& point : points) {
     if (point.parameters.text_or("phase", "") != "tail") continue;
     point.samples.clear();
     set_ticks(point, 250);
   }
   CHECK(clocks_of(analyse(device, points)).parts.at(0).share == doctest::Approx(0.225));
-  // Intel's clocks are those of each compute unit: ends cannot be compared.
+  // Intel's clocks belong to one compute unit each, so ends on different units cannot be compared.
   device.clock.kind = ClockKind::intel;
   const auto phases_of = [](const DeviceInfo& on, const char* name) {
     std::set<std::string> phases;
@@ -127,7 +129,8 @@ TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clo
   CHECK(phases_of(device, "uts").contains("tail") == false);
   CHECK(phases_of(gpu(), "dependency-chain").contains("tail"));
   CHECK(phases_of(gpu(), "dependency-chain").contains("longest-tail"));
-  // A CPU's core runs the work-items of a group one after another: nobody waits.
+  // A CPU's core runs the work-items of a group one after another, so no work-item waits at a
+  // barrier.
   device.type = DeviceType::cpu;
   device.clock.kind = ClockKind::cpu;
   CHECK(phases_of(device, "barrier") == std::set<std::string>{"", "longest-tail", "span", "tail"});
@@ -172,8 +175,8 @@ TEST_CASE("every finding that is made is declared") {
       set_ticks(point, 1000);
       continue;
     }
-    // One kernel waits for memory, and nothing else is in use; another one for two causes, of which
-    // either alone is enough.
+    // `latency-bound` waits for main memory only. `dependency-chain` waits for two causes at the
+    // same time, and either cause alone takes the whole time.
     const bool waits = (point.series == "latency-bound" && has_cause(point, Cause::main_memory)) ||
                        (point.series == "dependency-chain" &&
                         (has_cause(point, Cause::chain) || has_cause(point, Cause::second_cache)));

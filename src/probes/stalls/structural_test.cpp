@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that wait for a unit: what is planned, where words go, and what is made of times whose
-// causes are known.
+// Kernels that wait for a unit: their points, the addresses of their stores, and their findings
+// from times whose causes are known.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::string_view requests = "memory structural: serial requests";
 constexpr std::string_view buffer = "memory structural: full store buffer";
 constexpr std::string_view pending = "memory structural: pending release";
 
-/// Whether none of a launch's stores is made.
+/// Gate that suppresses all stores of a launch.
 constexpr std::uint32_t closed = 0xffffffff;
 
 std::set<std::string> cases_planned(const Request& request) {
@@ -34,7 +34,7 @@ std::set<std::string> cases_planned(const Request& request) {
   return cases;
 }
 
-/// The words that 32 lanes take of a block in all turns.
+/// Returns the indices of all words that 32 lanes store to in one block.
 std::multiset<std::uint32_t> places_of(const wait_for_one::Arguments& arguments) {
   std::multiset<std::uint32_t> places;
   for (std::uint32_t lane = 0; lane < line_words; ++lane) {
@@ -71,7 +71,7 @@ TEST_CASE("lanes that are a line apart and lanes side by side take the same word
   CHECK(places == places_of(together));
   CHECK(std::set(places.begin(), places.end()).size() == wait_for_one::block_words);
   CHECK(*places.rbegin() - *places.begin() + 1 == wait_for_one::block_words);
-  // In a turn they meet one line, or 32.
+  // The 32 lanes of one store access one line, or 32 lines.
   const auto lines_of = [](const wait_for_one::Arguments& arguments) {
     std::set<std::uint32_t> lines;
     for (std::uint32_t lane = 0; lane < line_words; ++lane) {
@@ -101,7 +101,7 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
       }
     }
     CHECK(places.size() == std::size_t{rows} * arguments.row_blocks);
-    // The iteration behind the last block begins anew.
+    // The iteration after the last block starts again at the first block.
     CHECK(index_of(arguments, {.row = 1, .iteration = arguments.row_blocks}) ==
           index_of(arguments, {.row = 1}));
   };
@@ -129,7 +129,8 @@ TEST_CASE("special functions come to small whole numbers, as do multiplications 
   arguments.mix.functions = 1;
   arguments.is_special = true;
   constexpr std::uint32_t whole = 0x4b000000;
-  // None, one and all of four chains begin with the large number: 4 * 1/2, 2 + 3/2, 4 * 2, doubled.
+  // 0, 1 or all 4 of the four chains begin with 2^64. A chain that does results in 2, another chain
+  // in 1/2, and the sum is doubled.
   for (const auto& [state, special, cheap] :
        {std::tuple{0U, 4U, 0U}, std::tuple{1U << 30U, 7U, 2U}, std::tuple{15U << 27U, 16U, 8U}}) {
     std::uint32_t near = state;
@@ -141,7 +142,7 @@ TEST_CASE("special functions come to small whole numbers, as do multiplications 
     arguments.is_special = false;
     CHECK(structural_work(arguments, 0, near) == whole + cheap);
   }
-  // Six halvings of four times 2^64, scaled.
+  // Six multiplications by 1/2, of four chains that begin with 2^64, and the scale.
   const float large = 4 * 0x1p64F * 0x1p-6F;
   CHECK(large * arguments.function_scale() == 8.0F);
   CHECK(wait_for_one::halving == 0.5F);
@@ -178,10 +179,10 @@ TEST_CASE("what delays stores has all of its cost, and stores what they cost wit
   std::vector<Point> points = plan_of({"release", "uncoalesced-stores"}).points;
   for (Point& point : points) {
     const bool is_release = point.series == "release";
-    // `release` loads nothing.
+    // `release` has no loads, so none of its causes removes the 100 ns.
     const bool waits = is_release || has_cause(point, Cause::second_cache);
     double ns = 100.0 + (waits ? 100.0 : 0.0);
-    // A delay of stores is one only where there are stores.
+    // Scattered lanes and fences delay stores only in builds that have stores.
     if (has_cause(point, Cause::store_buffer)) {
       ns += 200.0;
       if (has_cause(point, is_release ? Cause::release : Cause::serial_requests)) ns += 600.0;
@@ -220,7 +221,8 @@ TEST_CASE(
     double ns = 200.0 + (has_cause(point, Cause::second_cache) ? 100.0 : 0.0);
     const Cause cause = is_loads ? Cause::serial_requests : Cause::function_unit;
     if (has_cause(point, cause)) ns += 700.0;
-    // The load/store unit is in use all of the time: what loads from caches comes on top.
+    // The kernel `uncoalesced-loads` keeps the load/store unit busy, so loads from caches add their
+    // whole time.
     if (is_loads && point.parameters.text_or("noise", "") == "cache") {
       ns += 500.0 * static_cast<double>(point.parameters.integer("noise_amount"));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many iterations a launch has.
+// Number of iterations of a launch.
 #include "probes/stalls/case.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// Launches that take 18 us to begin, and 1 us an iteration.
+/// Launches that take 18 us to begin, and 1 us per iteration.
 class Cold {
  public:
   Sample operator()(std::uint64_t count) {
@@ -27,7 +27,8 @@ class Cold {
 TEST_CASE("a launch is as long as it is to be, whatever its start takes") {
   Cold launches;
   const Length length{.target_ns = 300'000, .few = 4, .most = 100'000, .begins_cold = true};
-  // After four iterations, which took 22 us, it seemed to be 54.
+  // Four iterations take 22 us, so 54 iterations seem to take 300 us. The launch of 54 iterations
+  // takes 72 us, so 225 iterations are needed.
   CHECK(fitting_iterations(length, std::ref(launches)) == 225);
   CHECK(launches.asked == std::vector<std::uint64_t>{4, 54});
 }

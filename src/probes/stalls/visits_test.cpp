@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stalls on devices: how often the planned points are visited.
+// Number of visits of the points that `stalls` plans.
 #include <doctest/doctest.h>
 
 #include <map>
