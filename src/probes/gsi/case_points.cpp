@@ -30,7 +30,7 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
 }
 
-/// Moves the stalls of comma-separated words to the front of an order. Skips unknown words.
+/// Moves stall types to the front of an order. `words`: comma-separated; unknown words are ignored.
 void put_first(std::string_view words, std::array<Stall, Priorities::count>& order) {
   while (!words.empty()) {
     const std::size_t comma = words.rfind(',');
@@ -63,7 +63,7 @@ std::string unknown_setting(std::string_view name) {
                      fmt::join(names, ", "));
 }
 
-/// Reads "nodes=1000". Returns the problem with the text; empty without one.
+/// Reads a setting such as "nodes=1000". Returns the problem with the text; empty if it is valid.
 std::string read_setting(std::string_view text, CaseOptions& read) {
   const std::size_t mark = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, mark);
@@ -95,8 +95,8 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
 
 constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
 
-/// Returns the numbers of MSHRs to simulate: those of `--mshrs`, otherwise the thesis's numbers and
-/// the machine's own. 0: the machine has no MSHRs.
+/// Returns the numbers of MSHRs to simulate: those of `--mshrs`, or by default those of the thesis
+/// and the machine's own number. 0 stands for a machine without MSHRs.
 std::vector<std::uint64_t> mshr_sizes(const Machine& machine, const CaseOptions& options) {
   if (machine.pending.kind != PendingKind::mshr) return {0};
   if (!options.mshrs.empty()) return options.mshrs;

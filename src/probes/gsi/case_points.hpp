@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options and points of the cases. Pure.
+// Options of the cases, and the points that they select. Pure.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace clprobe::gsi {
 inline constexpr std::string_view implicit_case = "implicit";
 inline constexpr std::string_view compute_case = "compute";
 inline constexpr std::string_view trace_case =
-    "trace";  ///< parameter `case` of points that simulate a trace
+    "trace";  ///< value of the parameter `case` in points of a trace
 inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
                                                             compute_case};
 inline constexpr std::string_view owned_atomics_word = "owned-atomics";
@@ -116,16 +116,16 @@ inline constexpr Option case_options[]{
      .value = TracePath{}},
 };
 
-/// Numeric parameter of `--set`: a field of the tree search or of the pass over an array. The
-/// number of store-buffer entries belongs to the machine, in both.
+/// Numeric parameter of `--set` for the tree search or for the pass over an array. The number of
+/// store-buffer entries is a parameter of the machine and applies to both kernels.
 struct Setting {
   std::string_view name{};
   std::string_view parameter{};  ///< name of the parameter in a point
   Bounds bounds{};
   std::uint64_t TreeSearch::*search{nullptr};
   std::uint64_t Implicit::*implicit{nullptr};
-  bool is_always_told{false};  ///< points have the parameter even if it was not given
-  bool is_of_utsd{false};      ///< applies to utsd only
+  bool is_always_told{false};  ///< true if points have the parameter even if it was not given
+  bool is_of_utsd{false};      ///< true if the parameter applies only to `utsd`
   bool is_power_of_two{false};
 };
 inline constexpr Setting case_settings[]{
@@ -147,19 +147,20 @@ inline constexpr Setting case_settings[]{
 };
 inline constexpr std::string_view poll_setting = "poll";  ///< parameter whose value is a word
 
-/// Values in the order of `case_settings`. Nothing: the case's or the machine's own value.
+/// Values in the order of `case_settings`. Without a value, the default of the case or machine
+/// applies.
 using Settings = std::array<std::optional<std::uint64_t>, std::size(case_settings)>;
 
-/// Options as given. Missing ones are nothing: the machine's or the case's own value applies.
+/// Options as given. Without a value, the default of the machine or of the case applies.
 struct CaseOptions {
-  /// Cases to simulate; all if neither a case nor a trace was given.
+  /// Cases to simulate. Without a case and without a trace, all cases are simulated.
   std::vector<std::string> cases{};
   bool has_launch{false};  ///< true if a trace covers a whole launch
   std::string problem{};   ///< problem with `--set`: "--set: ..."; empty without one
   Settings settings{};
   std::optional<Polls> polls_by{};
   std::optional<std::uint64_t> units{};
-  bool owns_atomics{false};  ///< true: add the feature; false: the machine's own
+  bool owns_atomics{false};  ///< true adds the feature; false keeps the machine's own
   bool stores_pass_releases{false};
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::string> cycle_priority{};        ///< comma-separated words
@@ -169,21 +170,23 @@ struct CaseOptions {
 CaseOptions read_options(const Request& request);
 
 /// Returns the first option that is invalid or has no effect, with the reason: "--units: ...".
-/// Empty if all options apply.
+/// Returns an empty text if all options apply.
 std::string find_option_problem(const CaseOptions& read);
 
 struct Shape {
   std::string name{};  ///< name of the case, or trace_case
   simulator::Coherence coherence{};
-  std::string timer{to_word(Timer::event)};  ///< an access is a whole launch
+  std::string timer{to_word(Timer::event)};  ///< a launch counts as one access
   std::string trace_sha256{};                ///< hash of the trace's text
   std::uint64_t groups{1};                   ///< number of work-groups of the trace
   std::uint64_t simulated_groups{1};         ///< number of work-groups that the simulated units run
   Settings settings{};
-  /// Number of units simulated together; nothing: the case's own.
+  /// Number of compute units that are simulated together. Without a value, the case's default
+  /// applies.
   std::optional<std::uint64_t> units{};
   Polls polls_by{Polls::warp};
-  std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing for the machine's own feature
+  /// 1 adds the feature. Without a value, the machine's own feature applies.
+  std::optional<std::uint64_t> owns_atomics{};
   std::optional<std::uint64_t> stores_pass_releases{};
   LocalCopy copy{LocalCopy::scratchpad};
   ComputeWork work{ComputeWork::chain};
@@ -228,7 +231,7 @@ struct Shape {
   }
 };
 
-/// Returns the shape of a case's or a trace's point, with the given options.
+/// Returns the shape of a point of a case or a trace, with the given options.
 Shape shape_for(std::string_view name, const CaseOptions& options);
 
 std::vector<Point> case_points(const simulator::Machine& machine, std::string_view name,
@@ -237,7 +240,7 @@ std::vector<Point> case_points(const simulator::Machine& machine, std::string_vi
 TreeSearch search_of(const Shape& shape);
 Implicit implicit_of(const Shape& shape);
 simulator::Machine machine_for(const simulator::Machine& machine, const Shape& shape);
-/// Returns the thesis's priorities, with the types that the point names moved to the front.
+/// Returns the priorities of the thesis, with the types that the point names moved to the front.
 simulator::Priorities priorities_of(const Shape& shape);
 
 }  // namespace clprobe::gsi

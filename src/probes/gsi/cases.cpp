@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars of the cases, changes between bars that the thesis states in numbers, and facts of launches.
+// Bars of the cases, changes between bars for which the thesis gives numbers, and facts of
+// launches.
 #include "probes/gsi/cases.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ double release_share(const CaseRun& run) {
   return cycles_by<cause::pending_release>(run) / time_of(run);
 }
 
-/// Ratio of a quantity of one bar to that of another bar, if there is another.
+/// Ratio of a quantity in one bar to the quantity in another bar, as the thesis states it.
 struct Statement {
   std::string_view what;
   double thesis;
@@ -89,7 +90,7 @@ constexpr Statement of_implicit[]{
      stash_256, stash_32},
 };
 
-/// Returns the changes of these statements; empty unless all of their bars are among the runs.
+/// Returns the changes for these statements; empty if `runs` lacks a bar of any statement.
 std::vector<CaseChange> compare(const std::vector<CaseRun>& runs,
                                 std::span<const Statement> statements) {
   const auto find = [&](std::string_view bar) {
@@ -123,7 +124,7 @@ struct View {
 constexpr std::array views{View{"gsi", &StallAccount::gsi},
                            View{"all_causes", &StallAccount::all_causes}};
 
-/// Returns the name of a fact: "unit_3_gsi_memory_data_l2_cycles", if `view` is "unit_3_gsi".
+/// Returns the name of a fact: "unit_3_gsi_memory_data_l2_cycles" for the view "unit_3_gsi".
 std::string fact_name(std::string_view view, const StallPart& part) {
   std::string name = fmt::format("{}_{}_cycles", view, label_of(part));
   std::erase(name, ':');
@@ -142,7 +143,8 @@ void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& fa
   }
 }
 
-/// Returns the cycles without the last flush; nothing if they are missing or invalid.
+/// Returns the cycles without the last flush; nothing if the facts of cycles are missing or
+/// invalid.
 std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   const std::int64_t cycles = facts.integer_or("cycles", -1);
   const std::int64_t flush = facts.integer_or("flush_cycles", -1);
@@ -150,7 +152,7 @@ std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   return cycles - flush;
 }
 
-/// Returns the view that add_facts() stored; nothing if the view does not add up to `cycles`.
+/// Returns the view that add_facts() stored; nothing if its parts do not add up to `cycles`.
 std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
                                       std::int64_t cycles) {
   Breakdown breakdown;
@@ -227,7 +229,7 @@ std::vector<Breakdown> units_in(const Parameters& facts) {
   const auto cycles = cycles_in(facts);
   while (const auto unit =
              cycles ? breakdown_in(facts, unit_view(units.size()), *cycles) : std::nullopt) {
-    // Launches of 0 cycles have no facts of units.
+    // A launch of 0 cycles has no facts of single units.
     if (*cycles == 0) break;
     units.push_back(*unit);
   }

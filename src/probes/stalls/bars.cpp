@@ -21,7 +21,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// Returns the ticks of a phase per iteration, one number for each sample.
+/// Returns the ticks of a phase per iteration, one number per sample.
 std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   std::vector<double> ticks;
   for (const Point* const point : points) {
@@ -34,14 +34,14 @@ std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   return ticks;
 }
 
-/// Share of a whole, with its quartiles.
+/// Share of a bar's time, with the quartiles of the samples.
 struct Share {
   double value{0.0};
   Interval interval{};
 };
 
-/// Returns a tail as a share of the span of all parts: the time from the end of a part to the last
-/// end. A share of 0 is a result.
+/// Returns the share of a tail in the span of the whole launch. A tail is the time from the end of
+/// a part to the end of the last part. A launch without a tail gives a share of 0.
 std::optional<Share> tail_of(const Points& points, std::string_view phase) {
   const std::vector<double> tail = ticks_of(points, phase);
   const std::vector<double> span = ticks_of(points, phase_span);
@@ -51,7 +51,8 @@ std::optional<Share> tail_of(const Points& points, std::string_view phase) {
 }
 
 Finding part_of(std::string_view bar, std::string_view label, const Share& share) {
-  // The slowest sample of a phase may be longer than the median whole.
+  // The slowest sample of a phase may exceed the median of the whole time, so the share is limited
+  // to 1.
   Finding part = finding_of(stack_part_name, bar, "share", stack_view_clock, share.value,
                             share.interval.low, std::min(share.interval.high, 1.0));
   part.label = label;
@@ -66,8 +67,8 @@ const Finding* find_in(std::span<const Finding> findings, std::string_view bar,
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// Returns the share of the time in which the busiest resource is free, by the low ends of
-/// intervals; 0 if the share of any resource is unknown.
+/// Returns the free share of the busiest resource, by the low ends of the intervals. Returns 0 if
+/// the share of any resource is unknown.
 double free_of_busiest(std::string_view bar, std::span<const Finding> findings) {
   double least = 1.0;
   std::size_t known = 0;
@@ -84,20 +85,20 @@ constexpr std::string_view issue_label = "no stall: issue";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
-/// Tolerance for differences between builds, which change registers and the addresses of
-/// instructions as well. On GPUs, whose times scatter by 0.1 %, such differences reached 3.7 % of
-/// the time.
+/// Tolerance for differences between builds, as a share of the time. Builds differ in registers and
+/// addresses of instructions, not only in causes. On GPUs, whose times scatter by 0.1 %, such
+/// differences reached 3.7 % of the time.
 constexpr double builds_differ = 0.05;
 
-/// True if a share is from 0 to 100 %, or outside by at most its sigma or the difference between
-/// builds.
+/// Returns true if the cost is 0 to 100 % of the time, or exceeds this range by at most the cost's
+/// sigma or the tolerance for builds, whichever is larger.
 bool is_possible(const Cost& cost, double all_ns) {
   const double room = std::max(cost.sigma_ns, builds_differ * all_ns);
   return cost.ns >= -room && cost.ns <= all_ns + room;
 }
 
-/// Returns why a share is unknown: removing the cause slowed the kernel, or saved more than its
-/// time.
+/// Returns the reason of an unknown share. The share is unknown if removing the cause slowed the
+/// kernel down, or saved more time than the whole kernel takes.
 std::string impossible(std::string_view label, std::string_view verb, const Cost& cost,
                        double all_ns) {
   const double percent = 100.0 / all_ns;
@@ -115,8 +116,8 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
   return finding;
 }
 
-/// Returns the finding with the cost as a share of `all_ns`, limited to the whole if the cost
-/// exceeds it within its error.
+/// Returns the finding with the cost as a share of `all_ns`. A share above 1 becomes 1 if the
+/// excess is within the tolerance, otherwise the finding has no value.
 Finding within_whole(Finding finding, std::string_view label, std::string_view verb,
                      const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
@@ -149,15 +150,15 @@ std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& dev
   return builds;
 }
 
-/// Returns the kernel with all causes; null if it was not measured.
+/// Returns the point of the kernel with all causes; null if the point was not measured.
 const Point* whole_kernel(const Points& points) {
   const auto at = std::find_if(points.begin(), points.end(),
                                [](const Point* each) { return is_whole_kernel(*each); });
   return at == points.end() ? nullptr : *at;
 }
 
-/// Returns the kernel's time. On a CPU, the best visits count, because two cores of a virtual
-/// machine may share one physical core for a whole visit.
+/// Returns the kernel's time. On a CPU, only the best visits count: two cores of a virtual machine
+/// may share one physical core for a whole visit.
 Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& device,
                 const Ablation& ablation) {
   const Point* const whole = whole_kernel(points);
@@ -173,9 +174,9 @@ const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
       [](const AblationBuild& a, const AblationBuild& b) { return a.idealised < b.idealised; });
 }
 
-/// Divides the time that remains with all causes removed. The result's `all` is the time of a group
-/// while other groups fill its gaps, and its only factor is the time of these gaps. Returns nothing
-/// if that was not measured.
+/// Divides the time that remains with all causes removed. The result's `all` is the time per group
+/// of a launch with additional groups, which fill the gaps of a group. The only factor is the time
+/// of the gaps. Returns nothing if no such launch was measured.
 std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
                                    const DeviceInfo& device) {
   const auto point = std::find_if(points.begin(), points.end(),
@@ -189,7 +190,7 @@ std::optional<Ablation> split_rest(const AblationBuild& all, const Points& point
   return attribute_time(std::array{AblationBuild{0, all.visits_ns}, AblationBuild{1, visits}}, 1);
 }
 
-/// Returns the kinds of noise with enough points.
+/// Returns the kinds of noise for which enough amounts were measured.
 std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& points,
                                                              const DeviceInfo& device) {
   std::vector<std::pair<std::string_view, NoiseKind>> kinds;
@@ -219,7 +220,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
   for (const auto& [name, kind] : noise_in(points, device)) {
     kinds.push_back(kind);
     const Interval& interval = kind.absorption.share_interval;
-    // An interval of 95 % has 1.96 sigma on each side.
+    // A 95 % interval extends 1.96 sigma to each side.
     const Cost free{.ns = kind.absorption.share,
                     .interval = interval,
                     .sigma_ns = (interval.high - interval.low) / 3.92,
@@ -227,7 +228,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     Finding absorbed = within_whole(finding_of(stack_absorbed_name, bar, "share", "noise"), name,
                                     "be free", free, 1.0);
     if (!absorbed.value) {
-      // The finding has the reason for its unknown value.
+      // within_whole() has set the reason for the unknown value.
     } else if (!kind.absorption.is_found) {
       absorbed.reason = "the kernel absorbed all the noise; the value is a lower bound";
     } else if (!kind.absorption.is_decisive &&
@@ -248,11 +249,11 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
                       std::span<const std::uint32_t> needs, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
-      // A cause that needs another one removed does not interact with it.
+      // Two causes do not interact if one of them can be removed only after the other cause.
       if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       const Cost& cost = ablation.interactions[i][j];
       if (!cost.is_resolved) continue;
-      // The interaction is a difference of shares, which may be negative.
+      // The interaction is a difference of shares, so its value may be negative.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
                                    cost, ablation.none.ns);
@@ -263,8 +264,8 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
   }
 }
 
-/// Returns "removing compute data costs 3.7 % of the time" for every cause whose cost is resolved
-/// and negative.
+/// Returns a text for the causes whose removal costs time, such as "removing compute data costs 3.7
+/// % of the time". Unresolved costs are left out.
 std::string costs_of_removal(const Ablation& ablation, std::span<const Cause> causes) {
   std::string costs;
   for (std::size_t i = 0; i < causes.size(); ++i) {
@@ -276,8 +277,9 @@ std::string costs_of_removal(const Ablation& ablation, std::span<const Cause> ca
   return costs;
 }
 
-/// Adds the largest cause as a share of all savings. Relative to the time that all causes save
-/// together, the share could exceed the whole, because removing some causes costs time.
+/// Adds the largest cause as a share of the sum of all positive savings. The time that all causes
+/// save together is no basis: some removals cost time, so one cause may save more than all
+/// together.
 void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
@@ -292,7 +294,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   } else if (largest->is_resolved && largest->ns > 0.0) {
     first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
-    // The other savings are as uncertain, so the share is limited to the whole.
+    // The savings of the other causes are uncertain as well, so the interval is limited to 1.
     first.low = largest->interval.low / saved_ns;
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
     first.reason = costs_of_removal(ablation, causes);
@@ -302,7 +304,8 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   findings.push_back(std::move(first));
 }
 
-/// Adds the time that no cause explains: issue, if known, and the unattributed rest.
+/// Adds the time that no cause explains: the issue of instructions, if measured, and the
+/// unattributed rest.
 void add_rest(std::string_view bar, const Ablation& ablation, const std::optional<Ablation>& rest,
               std::vector<Finding>& findings) {
   if (rest) findings.push_back(share_of(bar, issue_label, rest->all, ablation.none.ns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the findings of a bar from its points: by removing causes, by adding noise, and by clocks
-// in the kernel. Pure.
+// Findings of a bar from its points, by three methods: removing causes, adding noise, and reading
+// clocks in the kernel. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace clprobe::stalls {
 
 inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cache", "memory"};
-/// Returns the index of a word in all_noise. Throws std::out_of_range for another word.
+/// Returns the index of a word in `all_noise`. Throws std::out_of_range for an unknown word.
 std::uint32_t index_of_noise(std::string_view word);
 
 struct NoiseShape {
@@ -34,11 +34,11 @@ struct NoiseShape {
 };
 std::optional<NoiseShape> noise_of(const Point& point);
 
-/// Returns points with noise of each kind next to the kernel of `usual`, in amounts from 0 up.
+/// Returns the points that run the kernel of `usual` next to noise of each kind, in amounts from 0.
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort);
 
-/// Times of launches with an amount of noise: extra work per iteration that no other work depends
-/// on.
+/// Times of launches with one amount of noise. Noise is extra work per iteration whose results no
+/// other work needs.
 struct NoisePoint {
   double injected{0.0};
   Visits visits_ns{};
@@ -48,25 +48,26 @@ struct NoisePoint {
 /// amount of noise, and then rises linearly.
 struct Absorption {
   bool is_found{false};  ///< true if a bend was found; false: the kernel absorbed all noise
-  /// Share of the time in which the resource of the noise is free: 1 - intercept of the rising line
-  /// / time without noise. 1 if no bend was found.
+  /// Share of the time in which the resource that the noise loads is free: 1 - intercept of the
+  /// rising line / time without noise. The share is 1 if no bend was found.
   double share{1.0};
   Interval share_interval{1.0, 1.0};
   /// True if a small share proves that the resource is always in use. The noise must at least
-  /// double the kernel's time, since the whole time can hide noise. The cost per amount must be
-  /// about constant, unlike a delay of the noise itself.
+  /// double the kernel's time, because the kernel can hide noise during its whole time. The cost
+  /// per amount of noise must be about constant, which excludes a delay that only the noise itself
+  /// causes.
   bool is_decisive{true};
 };
 
-/// Maximum free share of a resource that counts as always in use, by the high end of the interval.
-/// The noise must be decisive.
+/// Maximum free share, inclusive, of a resource that counts as always in use. The high end of the
+/// share's interval is compared, and the noise must be decisive.
 inline constexpr double saturated_share = 0.1;
 
-/// Fits the bend by least squares to the typical times, on a grid between the points. Needs at
-/// least three different amounts, including 0. Throws AblationError.
+/// Fits the bend by least squares to the typical times. Candidate bends are on a grid between the
+/// points. Needs at least three different amounts, including 0. Throws AblationError.
 Absorption find_absorption(std::span<const NoisePoint> points, int resamples = 1000);
 
-/// Returns the resource that a kind of noise loads. Throws std::out_of_range for another word.
+/// Returns the resource that a kind of noise loads. Throws std::out_of_range for an unknown kind.
 Resource resource_of_noise(std::string_view word);
 
 struct NoiseKind {
@@ -82,55 +83,56 @@ enum class NoiseVerdict : std::uint8_t {
 
 struct Agreement {
   NoiseVerdict verdict{NoiseVerdict::untested};
-  std::string reason{};  ///< reason of the verdict; one line, without a full stop
+  std::string reason{};  ///< reason of the verdict: one line without a final full stop
 };
 
 /// Compares the largest cause with the resource that absorbs the least noise. If a resource is
-/// always in use, the cause must load that resource, or one with an overlapping interval. Otherwise
-/// the kernel waits for latencies, and noise contradicts no cause. `resources`: the resource of
-/// each factor of the ablation.
+/// always in use, the cause must load this resource, or a resource with an overlapping interval. If
+/// no resource is always in use, the kernel waits for latencies, and noise contradicts no cause.
+/// `resources`: the resource of each factor of the ablation.
 Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
                              std::span<const NoiseKind> noise);
 
-/// Returns the phase whose clock a point's samples read; empty for whole launches.
+/// Returns the phase that a point's in-kernel clock measures; empty if the point times whole
+/// launches.
 std::string phase_of(const Point& point);
 
-/// Parameter of a point with all causes removed: the number of groups launched for each group of
-/// the kernel.
+/// Parameter of a point with all causes removed: the number of launched groups per group of the
+/// kernel.
 inline constexpr std::string_view crowd_name = "crowd";
-/// Returns the number of groups for each group of the kernel; 0 if the point has no such parameter.
+/// Returns the point's number of groups per group of the kernel; 0 without this parameter.
 std::int64_t crowd_of(const Point& point);
 
-/// True if a point has all causes and no noise, and times whole launches.
+/// Returns true if the point has all causes and no noise, and times whole launches.
 bool is_whole_kernel(const Point& point);
 
-/// Finding whose label shows whether noise agrees with the first cause.
+/// Name of the finding whose label shows whether noise agrees with the first cause.
 inline constexpr std::string_view noise_verdict_name = "noise";
 inline constexpr std::string_view noise_agrees = "agree";
 
-/// Finding: the time from the first end of a launch's parts to the last end, as a share of the time
-/// since the first beginning. It shows how much the least and the most used units differ.
+/// Name of a finding: the time from the first end of a launch's parts to the last end, as a share
+/// of the time from the first beginning to the last end. The finding shows how unequally the
+/// compute units are used.
 inline constexpr std::string_view longest_tail_name = "longest_tail";
 
 Finding time_finding(std::string_view bar, double ns, const Interval& interval,
                      std::string_view method);
 
-/// Returns the finding "time" of a bar on a CPU from the point's best visits, because processes
-/// that share the cores only add time. Returns nothing on other devices, and for a point without
-/// samples.
+/// Returns the finding "time" of a bar on a CPU, from the best visits of the point: other processes
+/// on the cores only add time. Returns nothing on other devices, and for a point without samples.
 std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,
                                         const DeviceInfo& device);
 
-/// Adds the saving of each cause, the interactions of causes, and the absorption of noise. If
-/// points are missing or come from another version, adds the reason instead.
+/// Adds the saving of each cause, the interactions of causes, and the absorption of noise. Adds a
+/// reason instead if points are missing or come from another version of clprobe.
 void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings);
 
-/// Returns the time of a phase by the group's own clock; nothing if it was not measured.
+/// Returns the time of a phase by a group's own clock; nothing if the phase was not measured.
 std::optional<Estimate> phase_time(const Points& points, std::string_view phase,
                                    const DeviceInfo& device);
-/// Returns the time of a phase that reads the clock twice in every iteration, without the clock's
-/// overhead.
+/// Returns the time of a phase that reads the clock twice per iteration. The overhead of the clock
+/// reads is subtracted.
 std::optional<Estimate> paired_phase_time(const Points& points, std::string_view phase,
                                           const DeviceInfo& device);
 
@@ -145,17 +147,17 @@ struct PhaseTime {
 std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& device,
                                    std::span<const PhaseLabel> labels);
 
-/// Adds the phases as shares of their sum, or of `min_all_ns` if that is larger. Phases come from
-/// different launches, some of which a busy host delays. They cover the time until a part of the
-/// launch ends; the tail follows. The remainder is the rest of the whole.
+/// Adds the phases as shares of their sum, or of `min_all_ns` if that is larger. The sum counts
+/// because each phase comes from another launch, which a busy host may delay. The phases end with a
+/// part of the launch; the tail until the last part's end is added, and then the remainder.
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
                      const Points& points, std::vector<Finding>& findings);
 
-/// Returns the sentence that a kernel is bound by latency. Its first cause must be memory data, and
-/// noise must agree. Every resource must be free for at least a fifth of the time, by the low end
-/// of its interval. `findings`: the findings of the bar. Source: Chips and Cheese, GPU memory
-/// latency's impact, and updated test. A kernel that issues in less than 80 % of the cycles and
-/// mostly waits for loads is bound by latency.
+/// Returns the finding that a kernel is bound by latency, with its sentence. The first cause must
+/// be memory data, and noise must agree. Each resource must be free for at least 20 % of the time,
+/// by the low end of its interval. `findings`: the findings of the bar. Source: Chips and Cheese,
+/// GPU memory latency's impact, and updated test. There, a kernel is bound by latency if it issues
+/// in less than 80 % of the cycles and mostly waits for loads.
 std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const Finding> findings);
 
 }  // namespace clprobe::stalls

@@ -32,7 +32,8 @@ constexpr std::array cause_rows{
              Resource::local_memory},
     CauseRow{Cause::barrier, "barrier", "synchronization: barrier", Resource::waiting},
     CauseRow{Cause::chain, "chain", "compute data", Resource::waiting},
-    // Inactive lanes take as many issue slots as active ones.
+    // Divergence loads the arithmetic units: inactive lanes take as many issue slots as active
+    // lanes.
     CauseRow{Cause::divergence, "divergence", "control", Resource::arithmetic},
     CauseRow{Cause::serial_requests, "serial-requests", "memory structural: serial requests",
              Resource::cache},
@@ -125,8 +126,8 @@ std::vector<Point> with_all_sets(const Point& usual) {
 }
 
 WorkingSets WorkingSets::of(const DeviceInfo& device, const Options& requested) {
-  // Usual cache sizes: up to 256 KiB for a GPU's first level, and 4 MiB or more for the second; 32
-  // KiB for a CPU's first level, and 512 KiB or more for the second.
+  // The array sizes fit usual caches. GPUs have up to 256 KiB in the first level, and 4 MiB or more
+  // in the second. CPUs have up to 32 KiB in the first level, and 512 KiB or more in the second.
   const Bytes usual = is_gpu(device) ? mebibytes(512) : mebibytes(128);
   const Bytes near = is_gpu(device) ? mebibytes(2) : kibibytes(256);
   const Bytes largest_cache = is_gpu(device) ? mebibytes(64) : mebibytes(16);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of --case is a kernel with its points, its launch and its findings (stalls.cpp lists the
-// cases). Also the causes that kernels wait for, and their clocks. Pure.
+// Cases of the probe `stalls`. A case of --case is a kernel with its points, its launch and its
+// findings; stalls.cpp lists all cases. Also the causes that kernels wait for, and their clocks.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +28,19 @@ enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, m
 
 /// Cause of waiting that an argument of the kernel removes.
 enum class Cause {
-  main_memory,    ///< loads from main memory; without it, the loads hit caches
-  second_cache,   ///< loads from the second-level cache; without it, the loads hit the first level
-  beyond_first,   ///< main_memory and second_cache, if the memory is too small to distinguish them
-  bank_conflict,  ///< lanes that access one bank
+  main_memory,   ///< loads from main memory; without it, the loads hit caches
+  second_cache,  ///< loads from the second-level cache; without it, the loads hit the first level
+  /// `main_memory` and `second_cache` as one cause, if memory is too small to distinguish the two.
+  beyond_first,
+  bank_conflict,  ///< lanes that access different words of one bank
   barrier,        ///< waiting at a barrier
   chain,          ///< operations that depend on each other
   divergence,     ///< lanes of which only some are active at a time
   // Causes in which a unit accepts no more requests:
   serial_requests,  ///< lanes of one instruction that access different lines
-  store_buffer,     ///< stores
+  store_buffer,     ///< stores that wait for room in the store buffer
   release,          ///< a fence after stores
-  function_unit,    ///< special functions
+  function_unit,    ///< special functions that wait for their pipelines
 };
 
 /// Returns the cause's name in GSI: "memory data: main memory".
@@ -46,18 +48,18 @@ std::string_view label_of(Cause cause);
 std::string_view to_word(Cause cause);
 Resource resource_of(Cause cause);
 
-/// Returns the causes in a point's parameter `factors` ("main-memory,chain"). Throws
+/// Returns the causes that a point's parameter `factors` lists ("main-memory,chain"). Throws
 /// std::out_of_range for a word that is no cause.
 std::vector<Cause> causes_in(std::string_view words);
-/// Returns "main-memory,chain", as `causes_in` reads it.
+/// Returns the list of causes ("main-memory,chain"), which `causes_in` reads.
 std::string joined(std::span<const Cause> causes);
 
-/// Returns for each cause the causes that must be removed before it, as AblationOptions::needs.
-/// Loads come from the second-level cache once they no longer come from main memory. Stores have a
-/// cost of their own once their lanes are adjacent and no fence waits for them.
+/// Returns for each cause the causes that must be removed first, as AblationOptions::needs. Loads
+/// come from the second-level cache only after main memory is removed. Stores have a cost of their
+/// own only after scattered lanes and fences are removed.
 std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
 
-/// Causes of a kernel, and the causes that a point lacks.
+/// Causes of a kernel, and the causes that a point's build lacks.
 struct Ablated {
   std::string factors{};       ///< causes of the kernel, as `joined` writes them
   std::uint32_t idealised{0};  ///< bit i: the i-th cause is removed
@@ -68,17 +70,18 @@ struct Ablated {
     fields.whole("idealised", idealised, {.max = (1 << max_factors) - 1});
   }
 
-  /// True if the cause is removed. Throws std::out_of_range if `factors` has an unknown cause.
+  /// Returns true if the cause is removed. Throws std::out_of_range if `factors` has an unknown
+  /// cause.
   [[nodiscard]] bool is_removed(Cause cause) const;
 };
 
-/// Returns a point for each set of causes that can be removed. Throws std::out_of_range for a point
-/// without causes.
+/// Returns one point for each set of causes that can be removed. Throws std::out_of_range for a
+/// point without causes.
 std::vector<Point> with_all_sets(const Point& usual);
 
-/// Returns the maximum number of iterations of a launch. `first`: loop iterations before. `inner`:
-/// inner loop iterations in each. Inner loops count only on drivers that cut loops
-/// (shared/launch_size.hpp).
+/// Returns the maximum number of iterations of a launch. `first`: loop iterations before the first
+/// one. `inner`: inner loop iterations in each. Inner loops count only on drivers that end long
+/// loops (shared/launch_size.hpp).
 inline std::uint64_t max_fitting_iterations(const DeviceInfo& device, std::uint64_t first,
                                             std::uint64_t inner) {
   if (!may_cut_loops(device)) return max_iterations;
@@ -91,22 +94,25 @@ struct Length {
   std::uint64_t target_ns{0};
   std::uint64_t few{1};
   std::uint64_t most{1};
-  bool begins_cold{false};  ///< true if starting a launch takes long compared with a few iterations
+  bool begins_cold{false};  ///< true if starting a launch takes long compared with `few` iterations
 };
 
-/// Returns the iterations that take `target_ns` if `count` iterations took the time of the sample.
+/// Returns the number of iterations that take `target_ns`, if `count` iterations took the sample's
+/// time.
 inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count,
                                     const Sample& sample) {
-  // Minimum event time as a share of the host's time; an event with a smaller share is wrong.
+  // Minimum event time, as an inverse share of the host's time. An event with a smaller share is
+  // wrong.
   constexpr std::uint64_t min_share = 16;
   const std::uint64_t event_ns = sample.event_ns.value_or(0);
   const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
   return taken_ns == 0 ? count : target_ns * count / taken_ns;
 }
 
-/// Returns the iterations whose launch takes the target time. A few iterations may mostly measure
-/// the start of the launch and loads into empty caches. On an H200, launches of a kernel with few
-/// waits were a fifth as long as intended, which left 1.3 % of the kernel's time unattributed.
+/// Returns the number of iterations whose launch takes the target time. A launch of `few`
+/// iterations may mostly measure its start and loads into empty caches, so it is repeated once.
+/// With one attempt, launches on an H200 took a fifth of the target time, and 1.3 % of the time
+/// remained unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -120,16 +126,16 @@ inline std::uint64_t fitting_iterations(const Length& length,
 // Constants that cl/stalls.cl repeats.
 inline constexpr std::uint32_t line_words = 32;
 inline constexpr std::uint32_t tile_words = 1024;
-/// Factor and bits of an operation. The kernels get them as arguments, so that no compiler knows
-/// them.
+/// Factor and addend of an operation. Kernels get both numbers as arguments, so that compilers
+/// cannot use them as constants.
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
-/// Returns the result of an operation of a kernel (STEP).
+/// Returns the result of an operation of a kernel (macro STEP).
 inline std::uint32_t step(std::uint32_t x, std::uint32_t addend = step_addend) {
   return (x * step_multiplier) ^ addend;
 }
-/// Returns the next state of the generator that chooses lines (NEXT).
+/// Returns the next state of the generator that chooses lines (macro NEXT).
 inline std::uint32_t next_state(std::uint32_t state) { return state * 1664525 + 1013904223; }
 
 struct Shared;  // defined in launch.hpp, which uses OpenCL
@@ -139,7 +145,7 @@ struct Options {
   Effort effort{Effort::normal};
   Bytes last_cache{};
   Bytes max_memory{};  ///< 0: the probe's choice
-  Bytes max_data{};    ///< limit of the array that is loaded; 0: the probe's choice
+  Bytes max_data{};    ///< maximum size of the array that kernels load from; 0: the probe's choice
 
   explicit Options(const Request& request)
       : cases(request.own.words("case")),
@@ -148,14 +154,15 @@ struct Options {
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 
-  /// True if a case is to run. Some cases run only on request.
+  /// Returns true if a case is to run. A case on request runs only if it is named or with
+  /// --thorough.
   [[nodiscard]] bool wants(std::string_view name, bool is_on_request) const {
     if (cases.empty() && is_on_request) return effort == Effort::thorough;
     return is_wanted(cases, name);
   }
 };
 
-/// Sizes of the buffers that points share, in bytes; `own` belongs to a single point.
+/// Sizes in bytes of the buffers that points share. `own`: size of the buffers of a single point.
 struct Memory {
   std::uint64_t data{0};
   std::uint64_t copies{0};

@@ -11,8 +11,8 @@
 namespace clprobe::stalls {
 namespace {
 
-// Target time of a launch on a GPU: long compared with the start of a launch, and short enough for
-// hundreds of points.
+// Target time of a launch on a GPU. The time is long compared with the start of a launch, and short
+// enough for hundreds of points.
 constexpr std::uint64_t gpu_launch_ns = 300'000;
 
 }  // namespace

@@ -19,16 +19,17 @@
 namespace clprobe::stalls {
 namespace {
 
-/// Number of bends tried between two points; noise hides a finer grid.
+/// Number of candidate bends per interval between two points. A finer grid would not resolve more,
+/// because times scatter.
 constexpr int steps_between_points = 8;
-/// Minimum rise over the whole range, as a share of the time. A slow change of the device's clock
-/// causes smaller rises.
+/// Minimum rise of the time over the whole range of amounts, as a share of the time. A slow change
+/// of the device's clock causes rises below this share.
 constexpr double min_rise = 0.03;
 
-/// Minimum ratio of the time with most noise to the time without. At most the kernel's whole time
-/// hides noise, so a bend shows below this ratio.
+/// Minimum ratio of the time with the largest amount of noise to the time without noise. A kernel
+/// hides noise during at most its whole time, so the bend occurs before the time has doubled.
 constexpr double enough_noise = 2.0;
-/// Minimum ratio of the lowest to the highest cost per amount of noise for which costs count as
+/// Minimum ratio of the lowest to the highest cost per amount of noise at which the costs count as
 /// equal.
 constexpr double alike = 0.5;
 
@@ -39,7 +40,7 @@ struct Hinge {
   double error{std::numeric_limits<double>::infinity()};
 };
 
-/// Fits level + slope * max(0, x - bend) by least squares for one bend.
+/// Fits level + slope * max(0, x - bend) by least squares for a given bend.
 Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) {
   double mean_u = 0.0;
   double mean_y = 0.0;
@@ -67,8 +68,8 @@ Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) 
   return hinge;
 }
 
-/// Returns the best fit over all bends before the last point; of equal fits, the first, which
-/// implies the least absorption.
+/// Returns the best fit over all candidate bends before the last point. Of equal fits, the first
+/// counts, which implies the least absorption.
 Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
   Hinge best;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
@@ -86,9 +87,9 @@ bool rises(const Hinge& hinge, double max_injected) {
   return hinge.slope * (max_injected - hinge.bend) > min_rise * hinge.level;
 }
 
-/// Returns how far the line through the points after the bend, extended to zero noise, is below the
-/// level, as a share of the level. Unlike the bend, which jumps between equal fits, the line hardly
-/// moves.
+/// Returns how far the rising line is below the level at zero noise, as a share of the level. The
+/// line is fitted to the points after the bend. Small changes of times hardly move the line, but
+/// may move the bend between equally good fits.
 double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
   if (!(hinge.level > 0.0)) return 0.0;
   const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
@@ -97,7 +98,8 @@ double share_of(const Hinge& hinge, std::span<const double> x, std::span<const d
   return std::max(0.0, 1.0 - line.intercept / hinge.level);
 }
 
-/// Returns `Absorption::is_decisive`. `y`: times for the amounts `x`, of which the first is 0.
+/// Returns the value of `Absorption::is_decisive`. `y`: times for the amounts `x`, which begin with
+/// 0.
 bool decides(std::span<const double> x, std::span<const double> y) {
   if (!(y.back() >= enough_noise * y.front())) return false;
   double least = std::numeric_limits<double>::infinity();
@@ -136,14 +138,14 @@ std::string_view name_of(Resource resource) {
   return names.at(static_cast<std::size_t>(resource));
 }
 
-/// Returns the absorption of noise that loads `resource`; null if none was measured.
+/// Returns the absorption of the noise that loads `resource`; null if no such noise was measured.
 const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resource) {
   const auto found = std::find_if(noise.begin(), noise.end(),
                                   [&](const NoiseKind& each) { return each.resource == resource; });
   return found == noise.end() ? nullptr : &found->absorption;
 }
 
-/// Returns the index of the largest factor whose cost is resolved and above 0.
+/// Returns the index of the largest factor whose cost is resolved and positive.
 std::optional<std::size_t> first_factor(const Ablation& ablation) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < ablation.factors.size(); ++i) {
@@ -179,8 +181,8 @@ std::optional<NoiseShape> noise_of(const Point& point) {
 }
 
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
-  // Fewer amounts on a CPU, where noise is only additional work, and all amounts would take most of
-  // the probe's time.
+  // A CPU gets fewer amounts: noise is only additional work there, and all amounts would take most
+  // of the probe's time.
   const bool has_few =
       effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
   const std::vector<std::uint32_t> amounts =

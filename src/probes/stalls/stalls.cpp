@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breakdown of kernels' time on devices without counters: kernels of cl/stalls.cl run without one
-// cause of waiting after another, and clocks time parts that cannot be removed. Method:
-// docs/stalls.md.
+// Breakdown of a kernel's time on devices without counters. The kernels of cl/stalls.cl run with
+// one cause of waiting after another removed. In-kernel clocks time parts that cannot be removed.
+// Method: docs/stalls.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ constexpr auto case_words = [] {
   return words;
 }();
 
-/// Returns the help text of --case with all kernels and the default.
+/// Returns the help text of --case, with all kernels and the default.
 std::string case_details() {
   std::string text = "Comma-separated list of kernels to run.";
   std::string on_request;
@@ -110,13 +110,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_thesis_name, .role = Role::remark},
 };
 
-// Few visits, since there are few points, and each is a whole kernel.
+// The limits of visits are low because the probe has few points, each of which runs a whole kernel.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
     .normal = {.probe_time = std::chrono::seconds(60), .relative_interval = 0.02, .max_visits = 3},
     .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-/// Minimum size of the arrays: one to load from, and one of half its size to copy to.
+/// Minimum size in bytes of the two arrays: one to load from, and one of half its size to copy to.
 constexpr std::uint64_t min_arrays = min_far_bytes.count * 3 / 2;
 
 Memory memory_of(const Case& each, const std::vector<Point>& points) {
@@ -125,8 +125,8 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
   return memory;
 }
 
-/// Returns the requested cases whose buffers, except the arrays, fit. Sets `requested.max_data`,
-/// the memory for the arrays, and adds the reasons for other cases.
+/// Returns the requested cases whose buffers fit the memory limit, without the two arrays. Sets
+/// `requested.max_data`, the size that remains for the arrays. Adds the reasons for refused cases.
 std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;
@@ -203,7 +203,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   return all;
 }
 
-/// Returns the series with samples, in the order of the points.
+/// Returns the names of the series that have samples, in the order of the points.
 std::vector<std::string> bars_in(std::span<const Point> points) {
   std::vector<std::string> bars;
   for (const Point& point : points) {
@@ -234,7 +234,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
-/// Parameters of points that the cases' shapes lack.
+/// Parameters of points that are in no shape of a case.
 struct Others {
   std::optional<std::string> phase{};
   std::optional<std::string> noise{};
@@ -246,12 +246,13 @@ struct Others {
   }
 };
 
-/// Checks a point; parameters of several cases have equal bounds.
+/// Returns the problem of a point. Parameters that occur in several cases have equal bounds.
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
 }
 
-/// Returns a card with titles only, since stacks of test kernels are no properties of the device.
+/// Returns a card without values, because the stacks of test kernels are no properties of the
+/// device.
 Card card(const ProbeResult& result) {
   Card card;
   for (const Finding& each : result.findings) {

@@ -22,17 +22,18 @@
 namespace clprobe::stalls::copy {
 namespace {
 
-// Operations on a word between load and store, in units of four.
+// Number of operations on a word between its load and its store, in units of four.
 constexpr std::uint32_t steps_of_word = 4;
-// Maximum size of a group, which leaves at least eight words per work-item.
+// Maximum size of a group, at which each work-item has at least eight words of a chunk.
 constexpr std::int64_t max_items = 128;
-// Number of groups on a compute unit of a GPU; each uses 8 KiB of local memory.
+// Number of groups on a compute unit of a GPU. Each group uses 8 KiB of local memory.
 constexpr std::uint32_t groups_per_unit = 4;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 constexpr std::uint64_t cpu_launch_ns = 5'000'000;
 constexpr std::uint64_t few_iterations = 2;
 constexpr std::uint32_t checked_chunks = 3;
-// Words that a group stores (cl/stalls_copy.clh): its phases, its beginning and its end.
+// Number of words that a group stores: the ticks of its phases, its beginning and its end
+// (cl/stalls_copy.clh).
 constexpr std::size_t ticks_of_group = std::size(all_phases) + 2;
 
 std::uint32_t chunks_in(std::uint64_t bytes) {
@@ -123,8 +124,8 @@ class Copies {
   cl_uint next_{0};
 };
 
-/// Checks some of the chunks that the launch stored, different ones each time. The addend depends
-/// on the launch, so that data of an earlier launch are wrong.
+/// Checks a sample of the stored chunks, which differs from launch to launch. Data of an earlier
+/// launch fail the check, because the addend depends on the launch.
 void Copies::check_results(cl_uint first, cl_uint count, cl_uint addend,
                            Measurement& measurement) const {
   std::vector<cl_uint> found(chunk_words);
@@ -143,7 +144,8 @@ void Copies::check_results(cl_uint first, cl_uint count, cl_uint addend,
   }
 }
 
-/// Returns the mean ticks of the phase over groups, or the ticks of the median group.
+/// Returns the mean ticks of the phase over all groups or, without a phase, the ticks of the median
+/// group.
 std::uint64_t Copies::ticks() const {
   const auto words =
       read_values<cl_ulong>(shared_.session, ticks_, ticks_of_group * arguments_.shape.groups);
@@ -164,7 +166,7 @@ std::uint64_t Copies::ticks() const {
 Measurement Copies::run(std::uint64_t iterations) {
   const cl_uint addend = step_addend + ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
-  // Continues where the previous launch ended, so that no cache contains the data.
+  // The launch loads chunks after those of the previous launch, which caches may still contain.
   const cl_uint first = next_;
   next_ += count;
   set_arguments(kernel_, 2, first, count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Case `implicit`: a kernel works on an array, through local memory (filled by loads and stores, or
-// by async_work_group_copy) or directly. Pure except `prepare`.
+// Case `implicit`: a kernel works on an array in one of three ways: through local memory by loads
+// and stores, through local memory by async_work_group_copy, or directly. Pure except `prepare`.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace clprobe::stalls::copy {
 
-/// Words of a chunk, which a group has in local memory at a time.
+/// Number of words in a chunk, the part of the array that a group has in local memory at a time.
 inline constexpr std::uint32_t chunk_words = 1024;
 
-/// Name of the bar of each way to copy a chunk to local memory. The index is the kernel's WAY.
+/// Names of the bars, one for each way to work on a chunk. The index is the kernel's WAY.
 inline constexpr std::string_view all_ways[]{"implicit, local memory", "implicit, async copy",
                                              "implicit, direct"};
 inline constexpr std::uint32_t way_async = 1;
 inline constexpr std::uint32_t way_direct = 2;
 
-/// Phases of a group between two clock reads, in the kernel's order: start of a copy to local
-/// memory, wait for it, work, and copy back.
+/// Phases of a group, each between two clock reads, in the kernel's order: start of the copy to
+/// local memory, wait for the end of this copy, work, and copy back.
 inline constexpr std::string_view all_phases[]{"start", "copy", "work", "copy back"};
 
-/// Returns the index of a phase in all_phases; nothing for another word.
+/// Returns the index of a phase in `all_phases`; nothing for an unknown phase.
 std::optional<std::size_t> index_of_phase(std::string_view phase);
 
 struct Shape {
@@ -66,20 +66,20 @@ struct Arguments {
   static Arguments of(const Point& point);
 };
 
-/// Returns the points of all sets of causes of each bar and, with a clock, its phases.
+/// Returns the points of each bar: all sets of causes and, on devices with a clock, the phases.
 std::vector<Point> points(const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Point& point);
-/// Returns the words that a launch stores in chunk `number` of its target.
+/// Returns the words that a launch stores in chunk `number` of the target array.
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,
                                         std::uint32_t addend);
 Work prepare(Shared& shared, const Point& point);
 std::string options_of(const DeviceInfo& device, const Point& point);
-/// Adds the savings of removed causes, and copies, work and tail by clocks. An asynchronous copy
-/// that completes while it is started leaves nothing pending.
+/// Adds findings of a bar: savings of removed causes, and the times of copies, work and tail by
+/// clocks. If an asynchronous copy completes while it is started, no wait remains to be measured.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
-/// Finding whose label shows whether an engine performs asynchronous copies.
+/// Name of the finding whose label shows whether a hardware engine performs asynchronous copies.
 inline constexpr std::string_view engine_name = "copy_engine";
 
 }  // namespace clprobe::stalls::copy

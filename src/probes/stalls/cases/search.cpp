@@ -24,19 +24,20 @@
 namespace clprobe::stalls::search {
 namespace {
 
-// Number of nodes as in the thesis, and with --quick.
+// Number of nodes by default, as in the thesis, and with --quick.
 constexpr std::uint32_t usual_nodes = 8192;
 constexpr std::uint32_t few_nodes = 1024;
-// Number of dependent operations on a node.
+// Number of dependent operations per node.
 constexpr std::uint32_t steps_of_node = 64;
-// Maximum number of groups. Groups beyond the resident ones only wait, and each has its own queue.
+// Maximum number of groups, each of which has its own queue. Groups that cannot run at once only
+// wait.
 constexpr std::int64_t max_groups = 256;
 constexpr std::uint32_t children_of_root = 64;
 constexpr std::uint32_t children_of_node = 8;
-// Inverse share of nodes with children. It gives more than one child per node on average, so the
+// One in this number of nodes has children. A node then has more than one child on average, so the
 // tree grows.
 constexpr std::uint32_t one_in = 6;
-// Time of UTSD / time of UTS under plain GPU coherence: Alsop 2016, section 6.1, states -91 %.
+// Time of `utsd` relative to `uts` under GPU coherence. Alsop 2016, section 6.1, states -91 %.
 constexpr double utsd_of_thesis = 0.09;
 
 constexpr PhaseLabel labels[]{
@@ -44,14 +45,14 @@ constexpr PhaseLabel labels[]{
     {"queues", "memory data: queue"},
     {"nodes", "no stall: node processing"},
     {"no work", "idle: no work"},
-    // Phases of older documents, which divide waits differently.
+    // Phases in documents of older versions, which divided the waits in another way.
     {"lock", "synchronization: lock, of polls that found work"},
     {"queue", "memory data: queue, or waiting for the common lock"},
     {"nothing to do", "idle: no work, or waiting for locks"},
 };
 
-/// Adds the time in which groups hold the common lock, as a share of the time from the first
-/// group's beginning to the last group's end. Only one group holds the lock at a time.
+/// Adds the share of the search's time in which a group holds the common lock. The time runs from
+/// the first group's beginning to the last group's end. Only one group holds the lock at a time.
 void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings) {
   const auto held = phase_time(points, phase_holds, device);
@@ -64,17 +65,17 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
                                 groups * held->ns_interval.high / span->ns_interval.low));
 }
 
-// Constants that cl/stalls_search.clh repeats.
+// Positions of ticks and stamps in a group's results, equal to those in cl/stalls_search.clh.
 constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};
-// Maximum number of attempts to take a lock, each after a pause of up to 16 atomics: about a
-// second.
+// Maximum number of attempts to take a lock, which take about a second. A pause of up to 16 atomics
+// precedes each attempt.
 constexpr cl_uint budget = 1U << 16U;
-// Number of polls after which a group without work ends.
+// Number of polls without a node after which a group ends.
 constexpr cl_uint patience = 1U << 14U;
 constexpr std::uint32_t seed_of_tree = 1;
-// Number of searches of a sample if only the host's clock times them.
+// Number of searches per sample if only the host's clock times them.
 constexpr std::uint64_t searches_by_host = 8;
 constexpr std::uint64_t max_searches = 64;
 
@@ -82,7 +83,7 @@ struct Results {
   std::uint64_t nodes{0};
   cl_uint value{0};
   std::array<std::uint64_t, std::size(all_phases)> ticks{};
-  std::uint64_t unbooked{0};    ///< ticks of `all` that its phases do not cover, or cover twice
+  std::uint64_t unbooked{0};    ///< ticks of `all` that no phase covers, or that two phases cover
   std::vector<Stamp> stamps{};  ///< stamp of each group
 };
 
@@ -149,7 +150,7 @@ void Search::empty_slots() {
   session_.queue().finish();
 }
 
-/// Runs one search, after which all slots are empty.
+/// Runs one search. All slots are empty afterwards.
 LaunchTimes Search::launch() {
   std::vector<cl_uint> control((shape_.groups + 2) * queue_words, 0);
   control[queue_words + 2] = 1;  // tail of the common queue, whose only node is the root
@@ -159,7 +160,7 @@ LaunchTimes Search::launch() {
   queue.enqueueWriteBuffer(slots_, CL_TRUE, 0, sizeof root, &root);
   const LaunchTimes times =
       session_.launch(kernel_, cl::NDRange(shape_.groups * front), cl::NDRange(front));
-  std::array<cl_uint, 2> all{};  // done, aborted
+  std::array<cl_uint, 2> all{};  // words `done` and `aborted` of the control data
   queue.enqueueReadBuffer(control_, CL_TRUE, 0, sizeof all, all.data());
   if (all[1] != 0 || all[0] < tree_.nodes()) {
     empty_slots();
@@ -193,7 +194,7 @@ Results Search::read_results() const {
   return results;
 }
 
-/// Returns the mean ticks of the phase over groups.
+/// Returns the mean ticks of the phase over all groups.
 std::uint64_t Search::ticks_of(const Results& results) const {
   for (std::size_t k = 0; k < std::size(all_phases); ++k) {
     if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
@@ -234,7 +235,7 @@ Tree make_tree(std::uint32_t nodes, std::uint32_t seed) {
   tree.children.push_back(1);
   std::uint32_t made = 1;
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    const bool is_last = node + 1 == made;  // only this node can continue the tree
+    const bool is_last = node + 1 == made;  // only the last node that exists can extend the tree
     std::uint32_t count = 0;
     if (node == 0) {
       count = children_of_root;
@@ -345,7 +346,8 @@ Work prepare(Queues queues, Shared& shared, const Point& point) {
   const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
   work.iterations = is_by_host ? searches_by_host : 1;
   work.max_iterations = is_by_host ? max_searches : 1;
-  // Limited because a search on a GPU takes ten times as long as a launch of another case.
+  // The number of samples is limited: a search on a GPU takes ten times as long as a launch of
+  // another case.
   if (is_gpu(session.info())) work.max_samples = 2;
   work.build = session.build_of(kernel_file, options_of(session.info(), point));
   work.run = [search](std::uint64_t searches) { return search->run(searches); };

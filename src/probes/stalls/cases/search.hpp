@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases `uts` and `utsd`: unbalanced tree search with one queue, or with a queue per group and a
-// common queue. Pure except `prepare`.
+// Cases `uts` and `utsd`: unbalanced tree search with one queue for all groups (`uts`), or with a
+// queue per group and a common queue (`utsd`). Pure except `prepare`.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ constexpr std::string_view name_of(Queues queues) {
 }
 
 /// Phases of a group's time by the clock of its first work-item, in the order of the kernel's
-/// results. The phases before `all` add up to `all`. Documents of older versions have "lock",
-/// "queue" and "nothing to do" instead, which divide waits differently.
-/// Overlaps the other phases.
+/// results. The phases before `all` add up to `all`; `phase_holds` overlaps them. Documents of
+/// older versions have "lock", "queue" and "nothing to do" instead, which divide the waits in
+/// another way.
 inline constexpr std::string_view phase_holds = "holds the common lock";
 inline constexpr std::string_view all_phases[]{"locks",   "queues",  "nodes",
                                                "no work", phase_all, phase_holds};
 inline constexpr std::size_t phases_of_all = 4;
-/// Finding: the share of a search's time in which a group holds the common lock.
+/// Name of the finding for the share of a search's time in which a group holds the common lock.
 inline constexpr std::string_view lock_use_name = "lock_in_use";
 
-/// Tree whose nodes are numbers. The children of n are children[n] to children[n + 1] - 1. Each
-/// node except the root has one parent with a lower number. The root has at most 64 children, other
-/// nodes at most 8.
+/// Tree with numbered nodes. Node n has the children from children[n] to children[n + 1] - 1. Each
+/// node except the root has one parent, whose number is lower. The root has at most 64 children,
+/// any other node at most 8.
 struct Tree {
   std::vector<std::uint32_t> children{};
   [[nodiscard]] std::uint32_t nodes() const {
@@ -41,10 +41,10 @@ struct Tree {
   }
 };
 
-/// Makes a random tree of exactly `nodes` nodes, at least 1.
+/// Returns a random tree of exactly `nodes` nodes. `nodes`: at least 1.
 Tree make_tree(std::uint32_t nodes, std::uint32_t seed);
 
-/// Returns the sum of the results of the work on all nodes.
+/// Returns the sum of the work's results over all nodes of the tree.
 std::uint32_t search_result(const Tree& tree, std::uint32_t steps);
 
 struct Shape {
@@ -64,26 +64,26 @@ struct Shape {
   }
 };
 
-// Constants of cl/stalls_search.clh: words of a queue's control data, words of a group's results,
-// and work-items of a group.
+// Sizes that cl/stalls_search.clh repeats: words of a queue's control data, words of a group's
+// results, and work-items of a group.
 inline constexpr std::uint64_t queue_words = 32;
 inline constexpr std::uint64_t result_words = 10;
 inline constexpr std::uint64_t front = 32;
 
-/// Returns the slots of each queue: a power of two, at least the number of nodes.
+/// Returns the number of slots of each queue: a power of two, at least the number of nodes.
 std::uint64_t slots_of_queue(std::uint32_t nodes);
 std::uint64_t queues_of(Queues queues, std::uint32_t groups);
 
-/// Returns the points of the whole search and, with a clock, of its phases.
+/// Returns the points of a case: the whole search and, on devices with a clock, its phases.
 std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Options& requested);
 Memory memory_of(Queues queues, const Point& point);
 std::string options_of(const DeviceInfo& device, const Point& point);
 Work prepare(Queues queues, Shared& shared, const Point& point);
-/// Adds the time of a search, its phases by clocks, the tail, and the share of the time in which a
-/// group holds the common lock.
+/// Adds findings of a bar: the time of a search, its phases and tail by clocks, and the share of
+/// the time in which a group holds the common lock.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
-/// Adds the speed-up of per-group queues and that of the thesis, if both bars were measured.
+/// Adds the speed-up of `utsd` over `uts`, here and in the thesis, if both cases were measured.
 void add_speed_up(std::vector<Finding>& findings);
 
 template <Queues queues>

@@ -18,22 +18,23 @@
 namespace clprobe::stalls::wait_for_one {
 namespace {
 
-// Size of a sub-group if the driver reports none, or a size that no hardware has.
+// Size of a sub-group if the driver reports no size, or a size that no hardware has.
 constexpr std::int64_t usual_lanes = 32;
-// Inverse share of divergent lanes that are active at a time.
+// One in this number of divergent lanes is active at a time.
 constexpr std::uint32_t lanes_per_active_lane = 8;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-// Number of dependent loads in a unit of a chase (cl/stalls_mixed.clh).
+// Number of dependent loads in one unit of a chase (cl/stalls_mixed.clh).
 constexpr int chased_loads = 4;
 
 constexpr std::uint64_t block_bytes = block_words * word_bytes;
 constexpr std::uint32_t all_ones = 0xffffffff;
 constexpr std::uint32_t function_chains = 4;
-// Bits of the float 8388608. Adding a small whole number changes only its low bits.
+// Bits of the float 8388608 (2^23). A small whole number that is added changes only the low bits.
 constexpr std::uint32_t whole_bits = 0x4b000000;
 
-/// Returns the maximum size of a group: on a GPU, the limit of NVIDIA's driver for kernels without
-/// a declared size. A CPU runs the work-items one after another.
+/// Returns the maximum size of a group. On a GPU, this is the limit of NVIDIA's driver for kernels
+/// without a declared group size. On a CPU, the size is small because work-items run one after
+/// another.
 std::int64_t max_items(const DeviceInfo& device) { return is_gpu(device) ? 256 : 64; }
 
 std::uint32_t lanes_of(const DeviceInfo& device) {
@@ -59,8 +60,8 @@ std::vector<Cause> causes_of(const Mix& mix, bool is_combined) {
   return causes;
 }
 
-/// Returns the number of groups of a launch; one per core on a CPU, which runs one group after
-/// another.
+/// Returns the number of groups of a launch. A CPU gets one group per core, because a core runs one
+/// group after another.
 std::uint32_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
   const auto units = static_cast<std::uint32_t>(std::max<std::int64_t>(device.compute_units, 1));
   return is_gpu(device) ? units * per_unit : units;
@@ -92,9 +93,9 @@ Point point_of(const Mix& mix, const Shape& shape) {
   return point;
 }
 
-/// Adds the kernel with all causes removed and enough groups to fill the remaining gaps: the time
-/// per group is then the issue time of its instructions. A CPU's core runs one group after another
-/// and has no such gaps.
+/// Adds the kernel with all causes removed, in a launch with enough groups to keep the units busy.
+/// The time per group is then the issue time of its instructions. A CPU gets no such launch: a core
+/// runs one group after another, without gaps that another group could fill.
 void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const DeviceInfo& device) {
   if (!is_gpu(device)) return;
   shape.ablated.idealised = (1U << causes_in(shape.ablated.factors).size()) - 1;
@@ -103,8 +104,8 @@ void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const De
   points.push_back(point_of(mix, shape));
 }
 
-/// Adds clocks at the end of groups and, on a GPU, at barriers. On a CPU, no work-item waits,
-/// because a core runs the work-items of a group one after another.
+/// Adds clocks at the end of groups and, on a GPU, at barriers. On a CPU, a core runs the
+/// work-items of a group one after another, so none waits at a barrier.
 void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
                 const DeviceInfo& device) {
   if (device.timer != Timer::clock) return;
@@ -115,8 +116,8 @@ void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
   add_tail(points, usual, device);
 }
 
-/// Returns points in which half of each group's work-items make noise. The kernel's work-items wait
-/// meanwhile, regardless of the order of sub-groups.
+/// Returns points in which half of each group's work-items make noise and the other half runs the
+/// kernel. The noise then runs while the kernel waits, regardless of the order of sub-groups.
 std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& device,
                                 const Options& requested) {
   const std::int64_t items =
@@ -137,19 +138,19 @@ std::uint32_t blocks_in(std::uint64_t bytes) {
       std::bit_floor(std::max(bytes / block_bytes, std::uint64_t{1})));
 }
 
-/// Returns the addend of one unit of special functions to a work-item's sum.
+/// Returns the addend of one unit of special functions to the sum of a work-item.
 std::uint32_t sum_of_functions(const Arguments& arguments, std::uint32_t near) {
-  // Bits 30, 29, 28 and 27 select the chains that begin at 2^64.
+  // Bits 27 to 30 select the chains that begin at 2^64.
   const auto large = static_cast<std::uint32_t>(std::popcount((near >> 27U) & 0xfU));
-  // Six inverse roots map 2^64 to 2, and 2^-64 to 1/2. Six halvings map 2^64 to 2^58, and 2^-64 to
-  // nearly 0.
+  // A chain of six inverse roots maps 2^64 to 2, and 2^-64 to 1/2. A chain of six halvings maps
+  // 2^64 to 2^58, and 2^-64 to nearly 0.
   return whole_bits + (arguments.is_special ? 4 * large + (function_chains - large) : 2 * large);
 }
 
 void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
   const auto is_removed = [&](Cause cause) { return shape.ablated.is_removed(cause); };
-  // Stores go to one block per row, so that caches keep the blocks; with `stores_go_far`, to the
-  // whole array.
+  // By default, each row stores to one block, so that caches keep the blocks. With `stores_go_far`,
+  // the rows store to the whole array.
   const std::uint32_t all = blocks_in(shape.far_bytes / 2);
   const std::uint32_t rows = std::max(shape.rows(), 1U);
   const std::uint32_t blocks = mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows));
@@ -164,7 +165,7 @@ void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
   arguments.is_special = mix.functions != 0 && !is_removed(Cause::function_unit);
 }
 
-/// Returns the sum of `count` loads of lines that the generator chooses.
+/// Returns the sum of `count` loads from lines that the generator chooses.
 std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count) {
   std::uint32_t sum = 0;
   for (int k = 0; k < count; ++k) {
@@ -200,7 +201,7 @@ struct Item {
   std::array<std::uint32_t, 4> x_more{};  ///< variables x4 to x7 of the kernel
 };
 
-/// Performs an iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+/// Computes one iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
 void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
   if (noise.kind == 0) {
     step_all(item.y, noise.amount);
@@ -212,7 +213,7 @@ void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
   }
 }
 
-/// Performs an iteration of stalls_mixed (cl/stalls_mixed.clh).
+/// Computes one iteration of a work-item of stalls_mixed (cl/stalls_mixed.clh).
 void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Item& item) {
   const Mix& mix = arguments.mix;
   const std::uint32_t lane = number % line_words;
@@ -319,7 +320,7 @@ std::uint32_t index_of(const Arguments& arguments, const Store& store) {
 }
 
 std::uint32_t stored_word(std::uint32_t index, std::uint32_t launch) {
-  // The top bit is 0, so that no word equals the gate of all ones.
+  // The top bit is 0, so that no stored word equals a closed gate, which is all ones.
   return (index ^ mixed(launch)) & (all_ones >> 1U);
 }
 
@@ -334,7 +335,7 @@ std::string find_fence_problem(const DeviceInfo& device) {
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
   const Mix& mix = arguments.mix;
   const std::uint64_t items = std::max(arguments.shape.work_items, 1U);
-  // Work-items that run together execute the branches of all of them.
+  // A sub-group executes each branch that one of its work-items takes, so all loops count.
   const std::uint64_t inner = std::uint64_t{1} + mix.far_loads + mix.near_loads + mix.tile_loads +
                               mix.chain_steps + mix.turn_steps + mix.block_loads + mix.stores +
                               mix.functions + arguments.noise.amount;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that mostly wait for one cause, with small amounts of other waits: their work, the
-// removable causes, and their expected results. Pure except `prepare`.
+// Kernels that mostly wait for one cause, and little for other causes: their work, their removable
+// causes, and their expected results. Pure except `prepare`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace clprobe::stalls::wait_for_one {
 
-/// Work of noise amount 1 per iteration for each kind, in units of four operations or loads.
+/// Work per iteration for noise of amount 1, by kind of noise, in units of four operations or
+/// loads.
 struct NoiseUnits {
   std::uint32_t arithmetic{1};
   std::uint32_t local_memory{1};
@@ -27,23 +28,24 @@ struct NoiseUnits {
   }
 };
 
-/// Work of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+/// Noise that a work-item makes (MAKE_NOISE in cl/stalls_noise.clh).
 struct Noise {
   std::uint32_t kind{0};    ///< index in all_noise
-  std::uint32_t amount{0};  ///< units per iteration
-  std::uint32_t mask{0};    ///< mask of the numbers of loaded lines
+  std::uint32_t amount{0};  ///< units of work per iteration
+  std::uint32_t mask{0};    ///< bits of the numbers of lines that noise loads
 };
 
-/// Work of one iteration of a work-item, in units of four operations or loads
-/// (cl/stalls_mixed.clh), and the work-items that do it.
+/// Work of a work-item in one iteration (cl/stalls_mixed.clh), in units of four operations or
+/// loads, and the sizes of groups and launches.
 struct Mix {
   std::string_view name{};
   Cause built_for{Cause::main_memory};
-  std::uint32_t groups_per_unit{1};        ///< groups that run at once on a compute unit of a GPU
-  std::uint32_t noisy_groups_per_unit{1};  ///< groups if half of the work-items make noise
-  std::uint32_t crowd{2};        ///< factor of the number of groups that leaves no unit idle
+  std::uint32_t groups_per_unit{1};  ///< groups that run at once on a compute unit of a GPU
+  /// Groups that run at once on a compute unit if half of the work-items make noise.
+  std::uint32_t noisy_groups_per_unit{1};
+  std::uint32_t crowd{2};        ///< factor of the number of groups at which no unit is idle
   std::uint32_t work_items{32};  ///< maximum size of a group
-  std::uint32_t far_loads{0};    ///< units of eight loads, or of four in a chase
+  std::uint32_t far_loads{0};    ///< units of eight loads, or of four loads in a chase
   bool is_chase{false};
   std::uint32_t near_loads{0};
   std::uint32_t tile_loads{1};
@@ -51,15 +53,15 @@ struct Mix {
   std::uint32_t chain_steps{1};
   std::uint32_t turn_steps{0};
   bool has_barrier{false};
-  bool is_divergent{false};  ///< lanes, not sub-groups, are active one at a time
-  // Work that waits for a unit (cl/stalls_structural.clh). Such a kernel has no other work except
-  // loads from L2.
-  std::uint32_t block_loads{0};  ///< units of four loads of a block, at most eight
-  std::uint32_t stores{0};       ///< units of four stores to a block, at most eight
-  bool is_scattered{false};      ///< lanes access different lines
+  bool is_divergent{false};  ///< one lane is active at a time, instead of one sub-group
+  // Work that waits for a unit (cl/stalls_structural.clh). A kernel with such work has no other
+  // work except loads from L2.
+  std::uint32_t block_loads{0};  ///< units of four loads of a block; at most eight units
+  std::uint32_t stores{0};       ///< units of four stores to a block; at most eight units
+  bool is_scattered{false};      ///< true if the lanes access different lines
   bool stores_go_far{false};
   bool has_fence{false};
-  std::uint32_t functions{0};  ///< units of four chains of six special functions
+  std::uint32_t functions{0};  ///< units of four chains, each of six special functions
   NoiseUnits noise_units{};
 
   [[nodiscard]] constexpr bool is_structural() const {
@@ -67,12 +69,13 @@ struct Mix {
   }
 };
 
-/// Words of a block, which has as many lines as a line has words. In 32 accesses, 32 lanes cover
-/// all words of a block, whether each access covers one line or 32 lines.
+/// Number of words in a block. A block has as many lines as a line has words. 32 lanes cover a
+/// block in 32 accesses, whether each access covers one line or 32 lines.
 inline constexpr std::uint32_t block_words = line_words * line_words;
 
-// Amounts that make the main cause several times the rest on this GPU: a compute unit runs 4
-// sub-groups at once; a load takes 700 cycles from main memory and 280 from the second-level cache.
+// Amounts of work for which the main cause takes several times as long as all other causes. They
+// assume a GPU that runs 4 sub-groups at once on a compute unit. A load takes 700 cycles from main
+// memory, and 280 cycles from the second-level cache.
 
 inline constexpr Mix memory_bound{
     .name = "memory-bound",
@@ -143,9 +146,9 @@ struct Shape {
   Ablated ablated{};
   std::uint32_t lanes{1};
   std::uint32_t groups{1};
-  std::uint32_t work_items{1};  ///< size of a group, including work-items that only make noise
+  std::uint32_t work_items{1};  ///< size of a group, including the work-items that make noise
   std::uint32_t workers{1};
-  std::optional<std::uint32_t> crowd{};  ///< number of groups for each group of the kernel
+  std::optional<std::uint32_t> crowd{};  ///< number of launched groups per group of the kernel
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
@@ -166,25 +169,25 @@ struct Shape {
     fields.whole("first_bytes", first_bytes);
   }
 
-  /// Returns the number of stamps of a group.
+  /// Returns the number of stamps that a group stores.
   [[nodiscard]] std::uint32_t parts_of_group() const;
   /// Returns the number of rows of 32 work-items in all groups.
   [[nodiscard]] std::uint32_t rows() const;
 };
 
 struct Arguments {
-  Mix mix{};  ///< work without the bank conflicts, barriers and fences that the point lacks
+  Mix mix{};  ///< work without the removed bank conflicts, barriers and fences
   Shape shape{};
   std::uint32_t far_mask{0};
   std::uint32_t near_mask{0};
   bool is_chain{false};
   std::uint32_t turn_shift{0};
   std::uint32_t turn_mask{0};
-  std::uint32_t load_mask{0};     ///< mask of the number of a loaded block
-  std::uint32_t lane_stride{1};   ///< words from lane to lane
-  std::uint32_t turn_stride{32};  ///< words from one access of a lane to the next
+  std::uint32_t load_mask{0};     ///< bits of the number of a loaded block
+  std::uint32_t lane_stride{1};   ///< distance in words between neighbouring lanes
+  std::uint32_t turn_stride{32};  ///< distance in words between successive accesses of a lane
   std::uint32_t row_blocks{1};    ///< blocks that 32 work-items store to, one after another
-  std::uint32_t store_mask{0};    ///< mask of the number of a stored block
+  std::uint32_t store_mask{0};    ///< bits of the number of a stored block
   std::uint32_t gate{0};          ///< all ones if the kernel must not store
   bool is_special{false};
   Noise noise{};
@@ -192,14 +195,14 @@ struct Arguments {
   /// Throws std::out_of_range for a point without the parameters.
   static Arguments of(const Mix& mix, const Point& point);
 
-  /// Returns the size of the buffer that stores go to; 0 without stores.
+  /// Returns the size in bytes of the buffer that stores go to; 0 without stores.
   [[nodiscard]] std::uint64_t stored_bytes() const;
-  /// Returns the factor that scales the result of 24 special functions, or of the multiplications
-  /// that replace them, to a small number.
+  /// Returns the factor that scales the result of 24 operations to a small number. The operations
+  /// are special functions, or the multiplications that replace them.
   [[nodiscard]] float function_scale() const { return is_special ? 0x1p1F : 0x1p-57F; }
 };
 
-/// Factor of the multiplication that replaces a special function.
+/// Factor of the multiplication that replaces each special function.
 inline constexpr float halving = 0.5F;
 
 struct Store {
@@ -208,20 +211,20 @@ struct Store {
   std::uint32_t iteration{0};
   std::uint32_t turn{0};
 };
-/// Returns the index of the word that a store writes.
+/// Returns the index of the word that a store writes to.
 std::uint32_t index_of(const Arguments& arguments, const Store& store);
-/// Returns the word that a launch stores at an index, the same for all work-items.
+/// Returns the word that a launch stores at an index. All work-items store equal words there.
 std::uint32_t stored_word(std::uint32_t index, std::uint32_t launch);
-/// Returns the addend that work that waits for a unit contributes to a work-item's sum. `near`: the
+/// Returns the addend to a work-item's sum from work that waits for a unit. `near`: state of the
 /// work-item's generator.
 std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near);
 
 /// Returns why the device's version of OpenCL has no fence that makes stores visible to the whole
-/// device; empty if it has, or may have.
+/// device. Returns an empty text if the version has such a fence, or may have it.
 std::string find_fence_problem(const DeviceInfo& device);
 
-/// Returns the points of all sets of causes, of more groups, of phases by clocks, and of noise of
-/// each kind.
+/// Returns the points of a kernel: all sets of causes, additional groups, phases by clocks, and
+/// noise of each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Mix& mix, const Point& point);
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
@@ -229,7 +232,7 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments);
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
-/// Adds the savings of removed causes, and barriers and the tail by clocks.
+/// Adds the savings of removed causes, and the time of barriers and of the tail by clocks.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
@@ -248,9 +251,10 @@ constexpr Case case_of(std::string_view what) {
           .analyse = analyse};
 }
 
-// Amounts that make the main cause several times the rest on this GPU: a load/store unit takes a
-// line per cycle; a compute unit stores 16 bytes per cycle to main memory; a store is acknowledged
-// in 700 cycles; 16 special functions or 128 multiplications take a cycle.
+// Amounts of work for which the main cause takes several times as long as all other causes. They
+// assume a GPU whose load/store unit takes one line per cycle. A compute unit stores 16 bytes per
+// cycle to main memory, which acknowledges a store after 700 cycles. A compute unit performs 16
+// special functions or 128 multiplications per cycle.
 
 inline constexpr Mix uncoalesced_loads{
     .name = "uncoalesced-loads",

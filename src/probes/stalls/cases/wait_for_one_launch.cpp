@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs kernels that wait for one cause, and checks their results.
+// Launches of the kernels that wait for one cause, with checks of their results.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint64_t cpu_launch_ns = 3'000'000;
 constexpr std::uint64_t few_iterations = 4;
-// Number of work-items per launch whose results the host recomputes, different ones each time: the
-// host takes as long for a few as the device for all.
+// Number of work-items whose results the host recomputes, others in each launch. The number is
+// small because the host takes as long for a few work-items as the device for all.
 constexpr std::uint32_t checked_items = 2;
 
 class Mixed {
@@ -58,7 +58,7 @@ class Mixed {
   cl::Buffer data_{};
   cl::Buffer out_{};
   cl::Buffer stamps_{};
-  cl::Buffer stored_{};  ///< buffer that stores go to; null if only results are stored
+  cl::Buffer stored_{};  ///< buffer that stores go to; null if the kernel stores only results
 };
 
 void Mixed::set_arguments() {
@@ -80,8 +80,8 @@ void Mixed::set_arguments() {
   if (has_stamps_) clprobe::set_arguments(kernel_, index, never, stamps_);
 }
 
-/// Returns the ticks of the phase, or of the median group. On a CPU, a group counts as one part,
-/// because its work-items run one after another.
+/// Returns the ticks of the phase or, without a phase, of the median group. On a CPU, a group
+/// counts as one part, because a core runs its work-items one after another.
 std::uint64_t Mixed::ticks() const {
   const std::size_t groups = arguments_.shape.groups;
   const std::size_t parts = arguments_.shape.parts_of_group();
@@ -98,7 +98,8 @@ std::uint64_t Mixed::ticks() const {
   return static_cast<std::uint64_t>(std::llround(scale * phase_ticks(phase_, stamps)));
 }
 
-/// Checks different work-items in each launch, as many that make noise as workers.
+/// Checks other work-items in each launch: equal numbers of workers and of work-items that make
+/// noise.
 void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measurement) const {
   for (std::uint32_t k = 0; k < checked_items; ++k) {
     const std::uint32_t group = mixed(launch + k) % arguments_.shape.groups;
@@ -112,8 +113,8 @@ void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measuremen
   }
 }
 
-/// Checks one word of the launch's stores, a different one in each launch. For a kernel that must
-/// not store, checks that the word is absent.
+/// Checks one stored word, another one in each launch. If the kernel must not store, checks that
+/// the expected word is absent.
 void Mixed::check_store(cl_uint launch, cl_uint count, Measurement& measurement) const {
   const std::uint32_t any = mixed(launch ^ step_addend);
   const std::uint32_t group = any % arguments_.shape.groups;
@@ -132,7 +133,7 @@ void Mixed::check_store(cl_uint launch, cl_uint count, Measurement& measurement)
 }
 
 Measurement Mixed::run(std::uint64_t iterations) {
-  // Each launch loads different lines than earlier launches, whose lines caches may contain.
+  // Each launch loads other lines than the launches before it, whose lines caches may contain.
   const cl_uint launch = ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
   clprobe::set_arguments(kernel_, 1, launch, count);
@@ -146,8 +147,8 @@ Measurement Mixed::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Throws Unsupported if the device has no fence that makes stores visible to the whole device, and
-/// cl::Error. OpenCL 3.0 may lack fences of OpenCL 2.0.
+/// Throws Unsupported if the device has no fence that makes stores visible to the whole device, as
+/// OpenCL 3.0 allows. Throws cl::Error if a query fails.
 void require_fence(const Session& session) {
   const std::string problem = find_fence_problem(session.info());
   if (!problem.empty()) throw Unsupported(problem);
@@ -167,8 +168,8 @@ std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& po
   if (has_clock) options += runs_items_in_turn(device) ? with_ends : with_stamps;
   if (!mix.is_structural()) return options;
   if (!mix.has_fence) return options + " -DSTRUCTURAL=1";
-  // The fence needs OpenCL C 2.0, except on NVIDIA's compiler, which has an instruction for it in
-  // any version.
+  // The fence needs OpenCL C 2.0. NVIDIA's compiler needs no newer version, because it has an
+  // instruction for the fence in every version.
   if (device.isa != "nvptx" && find_fence_problem(device).empty()) {
     options += fmt::format(" -cl-std=CL{}.0", device.version.starts_with("OpenCL 3.") ? 3 : 2);
   }
