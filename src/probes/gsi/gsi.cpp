@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Case studies of GSI on simulated machines, which account for every cycle of a bar. Method:
-// docs/gsi.md.
+// Case studies of GSI on simulated machines. Each cycle of a bar is attributed to a stall type.
+// Method: docs/gsi.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using simulator::stall_parts;
 using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
-/// Parameter of all points that names the bar whose time becomes 1.
+/// Name of the parameter of all points that selects the bar whose time becomes 1.
 constexpr std::string_view baseline_parameter = "relative_to";
 
 Finding exactly(Finding finding, double value) {
@@ -59,7 +59,7 @@ void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::st
   add(std::string(flush_label), static_cast<double>(run.account.result.flush_cycles));
 }
 
-/// Adds the minimum, median and maximum share of a part over the units.
+/// Adds the minimum, the median and the maximum share of a part over the compute units.
 void add_units(const CaseRun& run, std::size_t part, std::vector<Finding>& findings) {
   const auto all = static_cast<double>(run.account.result.cycles);
   std::vector<double> shares;
@@ -101,7 +101,8 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
-/// Adds times as multiples of the time of the chosen bar, unless the simulation of that bar failed.
+/// Adds the time of each bar as a multiple of the chosen bar's time. Adds nothing if the simulation
+/// of the chosen bar failed.
 void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
                         std::vector<Finding>& findings) {
   const auto cycles = [](const CaseRun& run) {
@@ -118,8 +119,8 @@ void add_relative_times(const std::vector<CaseRun>& runs, const std::string& bas
   }
 }
 
-/// Finds stacks from the accounts in the points' facts and, if all bars are present, the changes
-/// that the thesis states in numbers.
+/// Returns the stacks of the accounts in the points' facts. If all bars are present, also returns
+/// the changes for which the thesis gives numbers.
 Findings analyse(std::span<const Point> points) {
   Findings found;
   std::vector<CaseRun> runs;
@@ -142,8 +143,8 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-/// Returns the units that run a trace: all, at most max_default_units unless `--units` gives the
-/// number.
+/// Returns the number of compute units that run a trace: the number of `--units`, or by default all
+/// units, at most max_default_units.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
                         const CaseOptions& options) {
   const std::uint64_t all = max_units_of(file, machine);
@@ -170,7 +171,7 @@ std::vector<Point> trace_points(const Machine& machine, const Request& request,
   return points;
 }
 
-/// Returns why the machine cannot run one of the traces; empty if it can run all.
+/// Returns the reason why the machine cannot run a trace; empty if it can run all traces.
 std::string check_traces(const Machine& machine, const Request& request) {
   for (const AskedTrace& each : request.traces) {
     try {
@@ -194,26 +195,25 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_ratio_name},
 };
 
-// Few visits, since each point is a whole kernel: a search with one queue takes seconds to
-// simulate.
+// The limits of visits are low because each point runs a whole kernel: a search with one queue
+// takes seconds to simulate.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
                           .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-/// Throws std::runtime_error if the device's description has no machine, or a damaged one.
+/// Throws std::runtime_error if the device's description has no machine, or an invalid one.
 Machine machine_of(const DeviceInfo& device) {
   return simulator::machine_from_json(device.reported.text_or("machine", ""));
 }
 
-/// Returns the summand of a node for a checksum, which changes if a node is left out or visited
-/// twice.
+/// Returns a node's addend to a checksum, which changes if a node is left out or visited twice.
 std::uint64_t mixed_node(std::uint64_t node) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
   const std::uint64_t value = (node + 1) * odd;
   return value ^ (value >> 29U);
 }
 
-/// Sets the trace, and a checksum over the nodes of the programs that warps get.
+/// Sets the trace, and the checksum of the nodes that the search visits.
 void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearch& search) {
   const auto visited = std::make_shared<std::uint64_t>(0);
   work.trace = [machine, search, visited](std::uint64_t) {
@@ -261,7 +261,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   return work;
 }
 
-/// Returns why the machine cannot run a case; empty if it can.
+/// Returns the reason why the machine cannot run a case; empty if it can.
 std::string why_unsupported(const Machine& machine, std::string_view name,
                             const CaseOptions& options) {
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
@@ -302,7 +302,7 @@ std::string check_cases(const DeviceInfo& device, const Request& request) {
   return fmt::format("--relative-to: choose 1 to {}, the number of bars", bars);
 }
 
-/// Plans a point per bar. A case that does not fit the machine is a finding with the reason.
+/// Plans one point per bar. A case that does not fit the machine becomes a finding with the reason.
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan plan;
   if (!is_simulated(device)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The implicit microbenchmark as a trace: work on an array through local memory. Also kernels
-// without memory accesses, which wait for a pipeline, a branch or a longer work-group.
+// without memory accesses, which wait for a pipeline, for a branch, or for a longer work-group.
 #include <cstdint>
 #include <utility>
 
@@ -55,7 +55,7 @@ Program scratchpad_program(const Implicit& implicit, const Lanes& global, const 
   return program;
 }
 
-/// Returns the program of a copy engine: each warp starts the copy of its own part, and local
+/// Returns the program for a copy engine. Each warp starts the copy of its own part, and local
 /// accesses wait for all copies.
 Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& local,
                     std::uint64_t warp_bytes) {
@@ -70,8 +70,9 @@ Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& 
   return program;
 }
 
-/// Returns the program of a memory that is mapped to the array. A load that misses brings the line
-/// there; a written line is registered and stays. The mapping needs the global address once.
+/// Returns the program for a memory that is mapped to the array (a stash). A load that misses
+/// fetches the line into the stash. A stored line is registered as owned and stays in the stash.
+/// The program computes the global address once, for the mapping.
 Program stash_program(const Implicit& implicit, const Lanes& global) {
   Program program;
   add_operations(program, address, implicit.address_operations);
@@ -91,8 +92,8 @@ Program stash_program(const Implicit& implicit, const Lanes& global) {
 constexpr std::uint64_t compute_turns = 100;
 constexpr std::uint64_t tail_units = 2;
 
-/// Kernel without memory accesses. Few warps do not hide the latency of a result; many warps
-/// compete for a pipeline.
+/// Kernel without memory accesses. With few warps, results of operations delay the kernel. With
+/// many warps, the pipelines delay it.
 struct ComputeKernel {
   std::uint64_t warps{1};
   Program body{};

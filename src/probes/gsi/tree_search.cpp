@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbalanced tree search as a trace: warps of all compute units take tree nodes from queues with
-// locks, work on them, and put their children into the queues.
+// Unbalanced tree search as a trace. Warps of all compute units take tree nodes from queues with
+// locks, work on the nodes, and put the children of the nodes into the queues.
 //
-// Assumptions, since the thesis gives no sizes of the search. A local queue has 32 tasks, of which
-// half are fetched at once, as in the program that the thesis's authors published (HeteroSync's
-// uts). For the work on a node and the number of nodes, bench/calibrate.py found the values that
-// come nearest to the thesis. Queues give their oldest tasks first; otherwise the search proceeds
-// in depth, local queues do not overflow, and most units find no work. A node has two lines that
-// the host wrote, so they come from main memory. A task has 16 bytes. Each warp has some lines of
-// state in global memory; each step of work reads and writes one. The work on a node with children
-// writes its results into the node.
+// The thesis gives no sizes of the search, so these sizes are assumptions. A local queue has 32
+// tasks, of which half are fetched at once, as in the program uts of HeteroSync, which the thesis's
+// authors published. For the work on a node and the number of nodes, bench/calibrate.py found the
+// values that come nearest to the thesis. Queues give their oldest tasks first. With the newest
+// first, the search would proceed in depth: local queues would not overflow, and most units would
+// find no work. A node has two lines that the host wrote, so the lines come from main memory. A
+// task has 16 bytes. Each warp has cache lines of state in global memory. Each step of work reads
+// and writes one such line. The work on a node with children writes its results into the node.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -31,24 +31,25 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Programs for every state of the queues, made in advance because a trace does not grow while it
-// runs.
+// Programs for all states of the queues. They are made in advance, because a trace cannot get new
+// programs while it runs.
 
 constexpr std::uint64_t task_bytes = 16;
-constexpr std::size_t max_at_once = 16;  ///< maximum number of tasks of one access to a queue
-/// Slots of a queue in memory, which is a ring, so more tasks share addresses.
+constexpr std::size_t max_at_once = 16;  ///< maximum number of tasks that an access takes or puts
+/// Number of slots of a queue in memory. A queue is a ring, so tasks beyond this number share
+/// addresses.
 constexpr std::size_t queue_slots = 64;
 
-/// Number of a queue: 0 is the queue that all compute units share, followed by one queue for each
-/// unit.
+/// Number of a queue. Queue 0 is shared by all compute units; the queues of the single units
+/// follow.
 using Queue = std::uint32_t;
 constexpr Queue shared_queue = 0;
 constexpr Queue queue_of(std::uint64_t unit) { return static_cast<Queue>(unit) + 1; }
 
 constexpr std::uint64_t line_bytes = 64;
 
-// Base addresses, far from each other. Queues are a line more than a power of two apart, so that
-// their locks fall into different cache sets and banks of the second level.
+// Base addresses, far from each other. The distance between queues is a power of two plus one line,
+// so that their locks are in different cache sets and banks of the second level.
 constexpr std::uint64_t lock_base = 16U << 20U;
 constexpr std::uint64_t head_base = 32U << 20U;
 constexpr std::uint64_t queue_base = 64U << 20U;
@@ -61,7 +62,7 @@ constexpr Register task = 2;
 constexpr Register node_register = 3;
 constexpr Register state = 4;
 
-/// Returns the address in the shared queue, or in the queue of the unit whose warp executes.
+/// Returns the address in the shared queue, or in the queue of the executing warp's unit.
 Lanes address_in(std::uint64_t base, bool is_shared, const TreeSearch& search) {
   if (is_shared) return {.base = base};
   return {.base = base + queue_distance,
@@ -75,8 +76,8 @@ Lanes head_lanes(bool is_shared, const TreeSearch& search) {
   return lanes;
 }
 
-/// Returns the program that accesses the tasks and the new head, after the lock is taken and the
-/// head is read.
+/// Returns the program that accesses tasks and stores the new head. It follows the program that
+/// takes the lock and reads the head.
 Program access_program(const TreeSearch& search, bool is_shared, std::size_t at, std::size_t count,
                        bool is_push) {
   Lanes tasks = address_in(queue_base + at * task_bytes, is_shared, search);
@@ -117,23 +118,23 @@ Program work_program(const TreeSearch& search, std::uint64_t number, bool is_inn
   return program;
 }
 
-/// Programs by number, and all other parts of the trace except its groups.
+/// Numbers of the programs, and all parts of the trace except its groups.
 class TreePrograms {
  public:
   explicit TreePrograms(const TreeSearch& search) : search_(search) {}
 
-  /// Returns the program that takes the queue's lock and reads its head.
+  /// Returns the program that takes a queue's lock and reads the queue's head.
   static std::uint32_t lock(Queue queue) { return queue; }
   [[nodiscard]] std::uint32_t leave(Queue queue) const {
     return static_cast<std::uint32_t>(queues()) + queue;
   }
-  /// Returns the program that waits for the other warps of the work-group.
+  /// Returns the program that waits at a barrier for the other warps of the work-group.
   [[nodiscard]] std::uint32_t meet() const { return static_cast<std::uint32_t>(2 * queues()); }
   [[nodiscard]] std::uint32_t work(std::uint64_t node) const {
     return meet() + 1 + static_cast<std::uint32_t>(node);
   }
-  /// Returns the program that takes `count` tasks, 1 to max_at_once, from the slots from `at` on,
-  /// or puts them there.
+  /// Returns the program that takes tasks from the slots from `at` on or, with `is_push`, puts
+  /// tasks there. `count`: number of tasks, 1 to max_at_once.
   [[nodiscard]] std::uint32_t access(Queue queue, std::size_t at, std::size_t count,
                                      bool is_push) const {
     const std::size_t kind = (queue == shared_queue ? 0U : 2U) + (is_push ? 1U : 0U);
@@ -141,13 +142,13 @@ class TreePrograms {
     return work(search_.nodes) + static_cast<std::uint32_t>(offset);
   }
 
-  /// Returns all programs. `is_inner`: for each node, true if it has children.
+  /// Returns all programs, by number. `is_inner`: for each node, true if the node has children.
   [[nodiscard]] std::vector<Program> make(const std::vector<bool>& is_inner) const {
     std::vector<Program> all;
     for (Queue queue = 0; queue < queues(); ++queue) all.push_back(lock_program(search_, queue));
     for (Queue queue = 0; queue < queues(); ++queue) all.push_back({simulator::release(queue)});
-    // The simulator requests the next program at the last instruction, which must follow the
-    // barrier.
+    // The simulator requests the next program when the last instruction has executed. Without the
+    // operation after the barrier, it would request that program before all warps arrive.
     all.push_back({simulator::barrier(), alu(head)});
     for (std::uint64_t n = 0; n < search_.nodes; ++n) {
       all.push_back(work_program(search_, n, is_inner[n]));
@@ -163,7 +164,7 @@ class TreePrograms {
     }
     return all;
   }
-  /// Returns the table that the programs use: the offsets of the lines of a warp's state.
+  /// Returns the table that the programs use: the offsets of a warp's lines of state.
   [[nodiscard]] std::vector<std::uint64_t> state_offsets() const {
     std::vector<std::uint64_t> offsets;
     for (std::uint64_t i = 0; i < search_.state_lines; ++i) offsets.push_back(i * line_bytes);
@@ -177,7 +178,7 @@ class TreePrograms {
     }
     return locks;
   }
-  /// Returns the memory that the second level contains from the start: everything except the tree.
+  /// Returns the memory that the second level contains at the start: everything except the tree.
   [[nodiscard]] std::vector<simulator::Resident> resident() const {
     std::vector<simulator::Resident> resident;
     for (Queue queue = 0; queue < queues(); ++queue) {
@@ -199,7 +200,7 @@ class TreePrograms {
 
 constexpr std::size_t max_children = 4;
 
-/// Returns the next random number. Source: Steele, Lea, Flood, 2014.
+/// Returns the next random number (splitmix64). Source: Steele, Lea, Flood, 2014.
 std::uint64_t splitmix(std::uint64_t& seed) {
   std::uint64_t value = seed += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -207,10 +208,10 @@ std::uint64_t splitmix(std::uint64_t& seed) {
   return value ^ (value >> 31U);
 }
 
-/// Returns the children of each node. Random nodes have one to four children, others none. If all
-/// branches end before all nodes are used, the root gets another child. With less than one child
-/// per node on average, the root has many children, as in UTS's binomial trees (Olivier et al.
-/// 2006).
+/// Returns the children of each node. At random, half of the nodes have one to four children, the
+/// others none. If all branches end before all nodes are used, the root gets another child. For
+/// fewer than one child per node on average, the root has many children, as in UTS's binomial trees
+/// (Olivier et al. 2006).
 std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   constexpr std::uint64_t percent = 100;
   constexpr std::uint64_t inner_percent = 50;  // share of nodes with children
@@ -230,7 +231,7 @@ std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
 }
 
 /// State of the search: the next step of each warp, and the contents of the queues. A worker is a
-/// warp that accesses the queues: each warp, or one warp of each work-group.
+/// warp that accesses the queues: every warp, or one warp of each work-group.
 class Search {
  public:
   explicit Search(const TreeSearch& search)
@@ -290,15 +291,15 @@ class Search {
 
  private:
   enum class Step {
-    pops,  // takes tasks, if there are any, after taking the lock
+    pops,  // takes tasks if the queue has any, with the lock held
     has_popped,
     takes_local,
-    deposits,  // puts surplus tasks into the local queue after taking its lock
+    deposits,  // puts surplus tasks into the local queue, with its lock held
     hands_out,
     waits,  // waits for nodes from its group's worker
     starts_work,
     works,
-    pushes,  // puts children into the queue after taking its lock
+    pushes,  // puts children into the queue, with its lock held
     has_pushed,
     has_left_local,
     goes_on,
@@ -308,13 +309,13 @@ class Search {
     Step step{Step::pops};
     Queue queue{shared_queue};
     std::size_t worker{0};                 // warp that accesses the queues for this warp
-    std::vector<std::uint32_t> nodes{};    // nodes of a worker, for its warps to work on
-    std::vector<std::uint32_t> extra{};    // tasks for the local queue
-    std::vector<std::uint32_t> pending{};  // children to be pushed
+    std::vector<std::uint32_t> nodes{};    // nodes that a worker distributes to its warps
+    std::vector<std::uint32_t> extra{};    // tasks that are to go to the local queue
+    std::vector<std::uint32_t> pending{};  // children that are to go to a queue
   };
   struct Tasks {
     std::deque<std::uint32_t> waiting{};
-    std::size_t first{0};  ///< position of the oldest task in an unlimited array
+    std::size_t first{0};  ///< position of the oldest task in an array of unlimited size
   };
   static constexpr std::uint32_t end_of_trace = ~std::uint32_t{0};
 
@@ -344,7 +345,7 @@ class Search {
     return lock(warp, first_queue(number), warp.pending.empty() ? Step::pops : Step::pushes);
   }
 
-  /// Removes and returns the oldest `count` tasks of a queue.
+  /// Removes the oldest `count` tasks from a queue and returns them.
   static std::vector<std::uint32_t> take(Tasks& tasks, std::size_t count) {
     std::vector<std::uint32_t> taken;
     for (std::size_t i = 0; i < count; ++i) {
@@ -354,7 +355,8 @@ class Search {
     tasks.first += count;
     return taken;
   }
-  /// Moves the last `count` of `from` to the end of the warp's current queue. Returns the program.
+  /// Moves the last `count` tasks of `from` to the end of the warp's queue. Returns the program
+  /// that stores the tasks.
   std::uint32_t put(const Warp& warp, std::vector<std::uint32_t>& from, std::size_t count) {
     Tasks& tasks = tasks_[warp.queue];
     const std::size_t at = tasks.first + tasks.waiting.size();
@@ -384,12 +386,12 @@ class Search {
     warp.nodes.clear();
     if (warp.queue != shared_queue) return leave(warp, Step::has_left_local);
     if (processed_ < children_.size()) return leave(warp, Step::goes_on);
-    // The other warps of a group wait for its worker, which must wake them.
+    // The other warps of the group wait for this worker, which must wake them before it ends.
     return leave(warp, polls_by_group() ? Step::hands_out : Step::ends);
   }
 
-  /// Puts surplus tasks into the local queue, which may briefly exceed its capacity: it is a ring
-  /// in memory.
+  /// Puts surplus tasks into the local queue. The queue may briefly exceed its capacity, because
+  /// its memory is a ring with more slots.
   std::uint32_t deposit(Warp& warp) {
     warp.step = Step::has_popped;
     return put(warp, warp.extra, warp.extra.size());
@@ -416,8 +418,8 @@ class Search {
     return polls_by_group() ? meet(warp, after_work(number)) : go_on(warp, number);
   }
 
-  /// Returns the step after the barrier at the end of a worker's nodes: all other warps wait for
-  /// the worker.
+  /// Returns the step after the barrier at which a worker's nodes are complete. A worker continues;
+  /// all other warps wait for their worker.
   [[nodiscard]] Step after_work(std::size_t number) const {
     return is_worker(number) ? Step::goes_on : Step::waits;
   }
@@ -434,7 +436,7 @@ class Search {
   TreePrograms programs_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<Warp> warps_;
-  std::vector<Tasks> tasks_;  // tasks of each queue
+  std::vector<Tasks> tasks_;  // tasks by queue
   std::size_t nodes_of_worker_;
   std::uint64_t processed_{0};
 };

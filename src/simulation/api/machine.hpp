@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a simulated compute unit: its resources, their latencies and their limits.
-//
-// Times are cycles of the core's clock, sizes are bytes. Latencies are load-to-use: if a load
-// issues at cycle t, an instruction at t + latency can use its value.
+// The parameters of a simulated compute unit: its resources with their latencies and limits. Times
+// are in cycles of the core's clock, sizes in bytes. Latencies are from load to use: if a load
+// issues in cycle t, an instruction in cycle t + latency can use the loaded value.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +18,29 @@ namespace simulator {
 
 using clprobe::to_word;
 
-/// The order in which ready warps issue.
+/// The order in which ready warps issue instructions.
 enum class Scheduler { loose_round_robin, greedy_then_oldest };
 
-/// The resource that limits the loads in flight to the next level.
-/// `mshr`: an entry per line; up to `mergers` requests for the line share it.
+/// The resource that limits the number of loads in flight to the next level.
+/// `mshr`: an MSHR per line; up to `mergers` requests for the line share it.
 /// `request_pool`: an entry per request.
 /// `prt`: an entry per warp instruction, for all of its lines (pending-request table).
 /// Source: Lashgar, Salehi, Baniasadi, Understanding outstanding memory request handling resources
-/// in GPGPUs, 2015, section 2. The pool is our interpretation of their K20 figures.
+/// in GPGPUs, 2015, section 2. `request_pool` is our interpretation of their K20 figures.
 enum class PendingKind { mshr, request_pool, prt };
 
-/// The coherence protocol of the compute units' caches. `gpu`: stores are written through, an
-/// acquire invalidates the first-level cache, and a release flushes the store buffer. `ownership`:
-/// a release registers written lines as owned. Owned lines stay valid through acquires, need no
-/// further flush, and serve requests of other units. Source: Alsop, GSI, 2016, section 6.1.1.
+/// The coherence protocol of the compute units' first-level caches. `gpu`: stores are written
+/// through, an acquire invalidates the cache, and a release flushes the store buffer. `ownership`:
+/// a release registers written lines as owned. An owned line stays valid through acquires, needs no
+/// further flush, and serves requests of other units. Source: Alsop, GSI, 2016, section 6.1.1.
 enum class Coherence { gpu, ownership };
 
-/// The warps that an incomplete copy into local memory blocks (Alsop, section 6.2.1).
+/// The local accesses that a copy into local memory blocks until it completes (Alsop, section
+/// 6.2.1). `core`: all accesses of the compute unit. `warp`: only accesses to the copy by the warp
+/// that started it.
 enum class CopyGranularity { core, warp };
 
-/// A latency that depends on the line: a hash of line and seed chooses a value of the range.
+/// A range of latencies. A hash of line and seed selects the latency of each line.
 struct Latency {
   std::uint64_t low{0};
   std::uint64_t high{0};
@@ -47,7 +48,7 @@ struct Latency {
   friend bool operator==(const Latency&, const Latency&) = default;
 };
 
-/// Warp contexts and the issue stage.
+/// The warp contexts and the issue stage of a compute unit.
 struct Core {
   double clock_ghz{1.0};
   std::uint64_t compute_units{1};  ///< number of compute units of the device
@@ -56,21 +57,22 @@ struct Core {
   std::uint64_t max_work_group_size{1024};
   std::uint64_t issue_width{1};
   Scheduler scheduler{Scheduler::loose_round_robin};
-  std::uint64_t pending_loads_per_warp{0};  ///< limit of the scoreboard; 0: none
-  std::uint64_t branch_cycles{8};           ///< until the next instruction of a divergent warp
-  std::uint64_t barrier_cycles{1};          ///< from the last arrival
+  std::uint64_t pending_loads_per_warp{0};  ///< maximum number; 0: no limit
+  /// Cycles from a divergent branch to the next instruction of the warp.
+  std::uint64_t branch_cycles{8};
+  std::uint64_t barrier_cycles{1};  ///< cycles from the last warp's arrival
 
   friend bool operator==(const Core&, const Core&) = default;
 };
 
-/// Instruction supply of the warps. The published machines do not state it.
+/// The supply of instructions to warps. The published machines do not state it.
 struct Instructions {
-  std::uint64_t start_cycles{0};  ///< from a warp's dispatch to its first instruction
+  std::uint64_t start_cycles{0};  ///< cycles from a warp's dispatch to its first instruction
 
   friend bool operator==(const Instructions&, const Instructions&) = default;
 };
 
-/// Pipelines of one kind. Each accepts a warp instruction every `interval_cycles`.
+/// Pipelines of one kind. Each pipeline accepts a warp instruction every `interval_cycles`.
 struct FunctionUnits {
   std::uint64_t count{1};
   std::uint64_t latency_cycles{4};
@@ -79,8 +81,8 @@ struct FunctionUnits {
   friend bool operator==(const FunctionUnits&, const FunctionUnits&) = default;
 };
 
-/// A load/store unit. It accepts warp instructions in order, splits each into lines and sends
-/// `lines_per_interval` lines every `interval_cycles`.
+/// A load/store unit. It accepts warp instructions in order and splits each instruction into lines.
+/// Every `interval_cycles`, it sends `lines_per_interval` lines.
 struct LoadStore {
   std::uint64_t queue_instructions{1};  ///< capacity, including the instruction being sent
   std::uint64_t lines_per_interval{1};
@@ -89,17 +91,17 @@ struct LoadStore {
   friend bool operator==(const LoadStore&, const LoadStore&) = default;
 };
 
-/// Number of load/store units. Loads of global memory go to the unit with the shortest queue, all
-/// other accesses to the first unit, which keeps their order.
+/// The load/store units of a compute unit. Loads of global memory go to the unit with the shortest
+/// queue. All other accesses go to the first unit, so their order is kept.
 struct LoadStoreUnits {
   std::uint64_t count{1};
 
   friend bool operator==(const LoadStoreUnits&, const LoadStoreUnits&) = default;
 };
 
-/// Banked local memory. Groups of `lanes_together` lanes are served at once. If a group needs n
-/// different words of one bank, it takes n ways of `way_cycles` each. Wider accesses have smaller
-/// groups.
+/// Banked local memory. Groups of `lanes_together` lanes are served at once. A group whose lanes
+/// access n different words of one bank takes n * `way_cycles`. Accesses wider than a bank have
+/// smaller groups.
 struct LocalMemory {
   std::uint64_t bytes{49152};
   std::uint64_t banks{32};
@@ -125,14 +127,15 @@ struct FirstLevel {
 
 /// Banks of a cache, interleaved by line.
 ///
-/// First level: each bank has one port. A request or an arriving line occupies its bank for a
-/// cycle, arriving lines first. Local memory has one port as well, which each line that arrives for
-/// it occupies for a cycle. A request to an occupied port waits: a bank conflict.
+/// First level: each bank has one port. A request or an arriving line occupies the port of its bank
+/// for one cycle; arriving lines have priority. Local memory also has one port, which each line
+/// that arrives for local memory occupies for one cycle. A request to an occupied port waits, which
+/// is a bank conflict.
 ///
 /// Second level: each bank accepts one request per cycle from all simulated compute units together.
-/// The port of a single unit never exceeds that.
+/// The port of a single compute unit never exceeds this rate.
 struct Banks {
-  std::uint64_t count{0};  ///< 0: no limit on simultaneous requests and arriving lines
+  std::uint64_t count{0};  ///< 0: no limit on simultaneous accesses
 
   friend bool operator==(const Banks&, const Banks&) = default;
 };
@@ -140,21 +143,21 @@ struct Banks {
 struct Pending {
   PendingKind kind{PendingKind::mshr};
   std::uint64_t entries{128};  ///< 0: no limit
-  std::uint64_t mergers{0};    ///< requests per MSHR, including the first; 0: no limit
+  std::uint64_t mergers{0};    ///< maximum requests per MSHR, including the first; 0: no limit
 
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 
-/// Write-combining buffer with an entry per line. It is flushed when full, by a release, and at the
-/// end of the launch.
+/// Write-combining buffer with one entry per line. The buffer is flushed when it is full, by a
+/// release, and at the end of the launch.
 struct StoreBuffer {
   std::uint64_t entries{32};  ///< 0: no limit
 
   friend bool operator==(const StoreBuffer&, const StoreBuffer&) = default;
 };
 
-/// Translation buffer between the first level and the second: fully associative, with
-/// least-recently-used replacement. A miss delays its line by `miss_cycles`.
+/// Translation buffer between the first and the second level: fully associative, with
+/// least-recently-used replacement. A miss delays the request for a line by `miss_cycles`.
 struct Translation {
   std::uint64_t entries{0};  ///< 0: translation takes no time
   std::uint64_t page_bytes{65536};
@@ -168,20 +171,21 @@ struct SecondLevel {
   std::uint64_t ways{16};
   Latency latency_cycles{200, 200};
   double bytes_per_cycle{64.0};    ///< bandwidth per compute unit
-  std::uint64_t atomic_cycles{1};  ///< between two atomics on one line
+  std::uint64_t atomic_cycles{1};  ///< cycles between two atomics on one line
 
   friend bool operator==(const SecondLevel&, const SecondLevel&) = default;
 };
 
 struct MainMemory {
   std::uint64_t bytes{std::uint64_t{1} << 30U};
-  Latency latency_cycles{500, 500};  ///< total latency from the core
+  Latency latency_cycles{500, 500};  ///< latency from the core, including L2
   double bytes_per_cycle{32.0};      ///< bandwidth per compute unit
 
   friend bool operator==(const MainMemory&, const MainMemory&) = default;
 };
 
-/// Engine that copies between global and local memory in the background, bypassing the first level.
+/// Engine that copies between global and local memory in the background and bypasses the first
+/// level.
 struct CopyEngine {
   std::uint64_t requests_per_cycle{1};
   CopyGranularity granularity{CopyGranularity::warp};
@@ -191,26 +195,26 @@ struct CopyEngine {
 
 struct Sharing {
   Coherence coherence{Coherence::gpu};
-  Latency remote_latency_cycles{200, 200};  ///< to a line that another compute unit owns
+  Latency remote_latency_cycles{200, 200};  ///< latency of a line that another compute unit owns
 
   friend bool operator==(const Sharing&, const Sharing&) = default;
 };
 
-/// Features that would make synchronization cheaper (Alsop 2016, section 6.1.4). The published
-/// machines have neither.
+/// Features that make synchronization cheaper (Alsop 2016, section 6.1.4). The published machines
+/// have neither feature.
 struct Synchronization {
-  /// Stores that follow a release may issue while the release still flushes earlier stores. A queue
-  /// keeps later stores apart from earlier ones (QuickRelease's S-FIFO).
+  /// True if stores after a release may issue while the release still flushes earlier stores. A
+  /// queue separates later stores from earlier stores (the S-FIFO of QuickRelease).
   bool stores_pass_releases{false};
-  /// Locks that no other unit wants are owned by this unit's first level and need no access to the
-  /// second: owned atomics, or atomics scoped to the unit.
+  /// True if the first level owns locks that no other compute unit requests. Accesses to these
+  /// locks do not reach the second level (owned atomics, or atomics scoped to the compute unit).
   bool owns_atomics{false};
 
   friend bool operator==(const Synchronization&, const Synchronization&) = default;
 };
 
-/// A simulated machine. Machine files may omit the sections that were added later: `instructions`,
-/// `load_store_units`, the banks, `translation` and `synchronization`.
+/// A simulated machine. Machine files may omit the sections that older versions lack:
+/// `instructions`, `load_store_units`, the banks, `translation` and `synchronization`.
 struct Machine {
   std::string name{"unnamed"};
   Core core{};
@@ -235,31 +239,31 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-/// Error of an impossible machine ("l1.sector_bytes: expected a power of two up to l1.line_bytes,
-/// found 48"), or of an unknown preset.
+/// Error of an invalid machine ("l1.sector_bytes: expected a power of two up to l1.line_bytes,
+/// found 48") or of an unknown preset.
 class MachineError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Throws MachineError at the first field that is out of range or contradicts another field.
+/// Throws MachineError for the first field that is out of range or contradicts another field.
 void check(const Machine& machine);
 
-/// Returns the names of the machines in presets.cpp, which states the sources of their numbers.
+/// Returns the names of the machines in presets.cpp, which gives the sources of their numbers.
 std::vector<std::string_view> preset_names();
-/// Throws MachineError with the list and the nearest name.
+/// Returns a preset. Throws MachineError with all names and the nearest name for an unknown name.
 Machine preset(std::string_view name);
 
-/// Writes a machine file: one JSON object that ends with a newline.
+/// Returns a machine file: one JSON object that ends with a newline.
 std::string to_json(const Machine& machine);
-/// Writes the machine as to_json() does, on one line.
+/// Returns the JSON object of to_json() on one line.
 std::string to_json_line(const Machine& machine);
-/// Reads a machine file. Throws RunFormatError with the JSON path and the expected value, also for
-/// a machine that check() refuses.
+/// Reads a machine file. Throws RunFormatError with the JSON path and the expected value. Also
+/// throws RunFormatError for a machine that check() refuses.
 Machine machine_from_json(std::string_view text);
 
-/// Returns the machine as a device, with the properties that a driver would report. A simulation of
-/// two consecutive clock reads yields the clock's overhead.
+/// Returns the machine as a device, with the properties that a driver would report. The clock's
+/// overhead is that of two consecutive clock reads in a simulation.
 DeviceInfo describe_device(const Machine& machine);
 
 }  // namespace simulator

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated compute units as a device that probes measure, with the probes' own plans and analyses.
+// Simulated compute units as a device that probes measure. Plans and analyses are those of the
+// probes.
 #pragma once
 
 #include <cstddef>
@@ -17,43 +18,45 @@
 
 namespace clprobe {
 
-/// One prepared point on the simulator. Fields that `Work` has as well mean the same.
+/// One prepared point on the simulator. Fields that `Work` also has are as described there.
 struct SimulatedWork {
   std::uint64_t accesses_per_iteration{1};
   std::uint64_t iterations{1};
   std::uint64_t max_iterations{0};
   Parameters facts{};
-  /// Returns a launch of so many iterations. The time lies between the first clock read 0 and the
-  /// last clock read 1 of all warps. Without clock reads, only the launch as a whole is timed.
+  /// Returns the trace of a launch with `iterations` iterations. The measured time is from the
+  /// first clock read 0 of any warp to the last clock read 1. Without clock reads, it is that of
+  /// the launch.
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
-  /// Hash of a trace that the backend was given, as a replacement for `trace`; empty: none.
+  /// Hash of the trace to run, of those that the backend was given, instead of `trace`. Empty:
+  /// `trace`.
   std::string given{};
-  /// A modified device to simulate; absent: the backend's device.
+  /// Machine to simulate, if it differs from the backend's machine.
   std::optional<simulator::Machine> machine{};
   /// Number of compute units that are simulated together.
   std::uint64_t units{1};
-  /// Returns facts about the stalls of a launch, classified by these priorities. May be empty.
+  /// Returns facts about the stalls of a launch, classified by `priorities`. May be empty.
   std::function<Parameters(const simulator::GridAccount&)> account{};
   simulator::Priorities priorities{};
-  /// Returns the checksum of the trace that was made last, after its simulation. The result must
-  /// equal `expected_witness`. For traces whose instructions cannot be counted beforehand; may be
-  /// empty.
+  /// Returns the checksum of the latest trace after its simulation, which must equal
+  /// `expected_witness`. Needed if the number of executed instructions is unknown beforehand. May
+  /// be empty.
   std::function<std::uint64_t()> witness{};
   std::uint64_t expected_witness{0};
 };
 
-/// Returns the number of warp instructions that the trace must issue, counted from its programs.
-/// Not for traces that wait for locks or choose programs while running.
+/// Returns the number of warp instructions that the trace must issue, counted in its programs. The
+/// trace must not wait for locks or choose programs while running.
 std::uint64_t instructions_of(const simulator::Trace& trace);
 
-/// Returns a backend that measures by simulating. A sample's ticks are cycles. Its event time and
-/// its host time are the launch's cycles at the machine's clock rate. Its checksum is the number of
-/// issued warp instructions, unless the work has its own. Each launch is simulated once, since
-/// repetitions are equal.
+/// Returns a backend that measures by simulating. The ticks of a sample are cycles. The event time
+/// and the host time are the cycles of the launch at the machine's clock rate. The checksum is the
+/// number of issued warp instructions, unless the work has its own checksum. Each launch is
+/// simulated only once, because repetitions give equal results.
 ///
-/// `prepare` throws Unsupported for probes without a trace. Throws MachineError for an invalid
-/// machine. `given` are the user's traces. Up to `cores` threads simulate points, without effect on
-/// the results. `cancelled` ends a simulation with DeviceError.
+/// Throws MachineError for an invalid machine. `prepare` of the backend throws Unsupported for
+/// probes without a trace. `given`: traces of the user. `cores`: maximum number of threads that
+/// simulate points, without effect on the results. `cancelled`: ends a simulation with DeviceError.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
                                            std::vector<AskedTrace> given = {},
                                            std::size_t cores = 1,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a trace on a machine as if cycle by cycle, skipping cycles without changes. Pure and
-// deterministic: machine, trace and seed determine the result on every platform.
+// Simulates a trace on a machine. The result is that of a simulation cycle by cycle, but cycles
+// without changes are skipped. Pure and deterministic: machine, trace and seed determine the result
+// on every platform.
 //
-// Not simulated: instruction fetch, register banks, limits of the way back from the caches, and the
-// network between the units and the second level. Instead, the latency to a line is drawn from a
-// range, each unit has a port, and a bank of the second level accepts one request per cycle.
+// Not simulated: instruction fetch, register banks, the bandwidth of answers from the caches, and
+// the network between the compute units and the second level. Instead, the latency to a line is
+// drawn from a range, each compute unit has a port, and a bank of the second level accepts one
+// request per cycle.
 #pragma once
 
 #include <array>
@@ -24,20 +26,20 @@
 
 namespace clprobe::simulator {
 
-// Work for a simulated compute unit: streams of warp instructions with loops. A chase of a hundred
-// thousand hops needs a few lines and one table.
+// Work for a simulated compute unit: programs of warp instructions with loops. For example, a
+// pointer chase of a hundred thousand hops needs a few instructions and one table.
 
-/// A register of a warp, 0 to 63.
+/// A register of a warp, from 0 to 63.
 using Register = std::uint8_t;
 inline constexpr Register register_count = 64;
 
 /// The addresses of a warp's accesses. The address of a lane is
 ///   base + lane / lane_group * lane_step + warp / warp_group * warp_step + turn * turn_step
 ///        + table[(lane * table_lane + warp * table_warp + turn * table_turn) mod its length].
-/// Here `turn` is the number of earlier executions of the instruction by the warp, and `warp` is
+/// `turn` is the number of earlier executions of the instruction by the warp. `warp` is
 /// WarpWork::number. Divisions are integer divisions. Without a table, the last term is 0.
-/// `lane_group` lanes, or `warp_group` warps, share an address, so that accesses can be merged
-/// within or across sub-groups.
+/// `lane_group` neighbouring lanes have the same address, and so have `warp_group` neighbouring
+/// warps. Requests can then be merged within a warp or between warps.
 struct Lanes {
   static constexpr std::uint32_t no_table = ~std::uint32_t{0};
 
@@ -60,39 +62,40 @@ enum class Operation : std::uint8_t {
   special,
   load,    ///< from global memory
   store,   ///< to global memory, through the store buffer
-  atomic,  ///< relaxed, at the second level, one atomic per line
+  atomic,  ///< relaxed atomic at the second level, one per line
   local_load,
   local_store,
-  barrier,    ///< for the work-group; orders no memory by itself
-  acquire,    ///< requests lock `id` until it is free
-  release,    ///< flushes the stores, then frees lock `id`
+  barrier,    ///< for the work-group; does not order memory accesses
+  acquire,    ///< requests lock `id` until the warp gets the lock
+  release,    ///< flushes the stores, then releases lock `id`
   copy_in,    ///< starts copy `id` of `count` bytes from lane 0's address to local memory
-  copy_out,   ///< starts a copy in the other direction
-  copy_wait,  ///< until all copies `id` that the group has started are complete
-  branch,     ///< the warp's next instruction is delayed
+  copy_out,   ///< starts copy `id` of `count` bytes from local memory to lane 0's address
+  copy_wait,  ///< waits until all copies `id` that the group has started are complete
+  branch,     ///< delays the next instruction of the warp
   clock,      ///< records the cycle in which it issues, under `id`
   repeat,     ///< jumps to instruction `target` until the body has run `count` times; takes no time
 };
 
 struct Instruction {
   Operation operation{Operation::alu};
-  /// Loads and stores: another compute unit wrote this line after this unit last accessed it.
+  /// Loads and stores: true if another compute unit wrote the line after this unit's last access.
   bool is_written_elsewhere{false};
   bool skips_l1{false};  ///< loads only
-  /// Loads and stores: the line is mapped to local memory (a stash) from the first access to the
-  /// end of the launch, and bypasses the first-level cache.
+  /// Loads and stores: true if the line is mapped to local memory (a stash) from the first access
+  /// to the end of the launch. The access bypasses the first-level cache.
   bool is_mapped{false};
-  std::uint64_t reads{0};   ///< bit r: register r
-  std::uint64_t writes{0};  ///< at most one bit
+  std::uint64_t reads{0};   ///< bit r: the instruction reads register r
+  std::uint64_t writes{0};  ///< bit r: the instruction writes register r; at most one bit
   Lanes lanes{};
-  /// Lock, copy or clock read; local accesses: the copy that they need, 0 for none.
+  /// Number of a lock, copy or clock read. For a local access, the copy that it needs; 0 for no
+  /// copy.
   std::uint32_t id{0};
   std::uint64_t count{0};
   std::uint32_t target{0};
 };
 
 /// Functions that make instructions. An instruction executes when the registers of `reads` and its
-/// result are ready.
+/// result register are ready.
 using Registers = std::initializer_list<Register>;
 Instruction alu(Register result, Registers reads = {});
 Instruction special(Register result, Registers reads = {});
@@ -109,7 +112,7 @@ Instruction copy_out(std::uint32_t copy, const Lanes& lanes, std::uint64_t bytes
 Instruction copy_wait(std::uint32_t copy);
 Instruction branch(Registers reads = {});
 Instruction read_clock(std::uint32_t id, Registers reads = {});
-/// Runs the instructions from `target` to this one `times` times in total.
+/// Returns a jump. The instructions from `target` to the jump run `times` times in total.
 Instruction repeat(std::uint32_t target, std::uint64_t times);
 
 using Program = std::vector<Instruction>;
@@ -117,17 +120,18 @@ using Program = std::vector<Instruction>;
 struct WarpWork {
   std::uint32_t program{0};  ///< index into the trace's programs
   std::uint32_t lanes{32};   ///< number of work-items
-  std::uint32_t number{0};   ///< `warp` in addresses and clock reads
+  std::uint32_t number{0};   ///< value of `warp` in addresses, and the warp of clock reads
 };
 
 /// One work-group.
 struct Group {
   std::vector<WarpWork> warps{};
-  std::uint64_t local_bytes{0};  ///< local memory of the running group
+  std::uint64_t local_bytes{0};  ///< bytes of local memory that the running group needs
 };
 
-/// Memory that a cache holds before the first cycle, as if accessed in this order: the bytes from
-/// `base`, or with a table `count` single accesses to its entries from `first`.
+/// Memory that a cache contains before the first cycle, as if accessed in this order. Without a
+/// table: `bytes` bytes from `base` on. With a table: the addresses of `count` entries from `first`
+/// on.
 struct Resident {
   enum class Home { l1, l2 };
   Home home{Home::l2};
@@ -153,8 +157,9 @@ struct Trace {
   std::vector<Resident> resident{};
   std::vector<Lock> locks{};
   /// Called after the last instruction of a warp's program. Returns the warp's next program; an
-  /// index past the last one ends the warp. For work that is distributed while running (a queue
-  /// behind a lock). The result must depend only on the arguments and earlier calls. May be empty.
+  /// index past the last program ends the warp. Serves work that is distributed while running, such
+  /// as a queue with a lock. The result must depend only on the arguments and on earlier calls. May
+  /// be empty.
   std::function<std::uint32_t(std::uint32_t warp_number, std::uint64_t cycle)> next_program{};
 };
 
@@ -164,20 +169,20 @@ class TraceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws TraceError at the first invalid group: an unknown program, or more warps, lanes or local
-/// memory than the machine has.
+/// Throws TraceError for the first group that names an unknown program, or that needs more warps,
+/// lanes or local memory than the machine has.
 void check(const Trace& trace, const Machine& machine);
 
-/// Returns a work-group of so many work-items that all run `program`. Warp numbers start at
-/// `first_number`.
+/// Returns a work-group with `work_items` work-items that all run `program`. The warp numbers start
+/// at `first_number`.
 Group make_group(const Machine& machine, std::uint64_t work_items, std::uint32_t program = 0,
                  std::uint32_t first_number = 0);
 
-// Traces as text, for kernels of other programs, with a line per instruction. docs/trace.md
+// Traces as text, for kernels of other programs, with one line per instruction. docs/trace.md
 // describes the format, its grammar and its limits.
 
-/// The owner of a file's groups: one compute unit, which runs them all, or a launch, which all
-/// units of a machine share.
+/// The executor of a file's groups. `unit`: one compute unit runs all groups. `launch`: all compute
+/// units of the machine share the groups.
 enum class GroupsOf { unit, launch };
 
 struct TraceFile {
@@ -192,22 +197,24 @@ class TraceFileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads a trace file. Throws TraceFileError at the first line with a syntax error or beyond a
-/// limit. The limits keep memory and time of a simulation bounded.
+/// Reads a trace file. Throws TraceFileError for the first line with a syntax error, or beyond a
+/// limit. The limits bound the memory and the time of a simulation.
 TraceFile read_trace_file(std::string_view text);
 
-/// Returns the number of the machine's compute units that run the file: one, or all.
+/// Returns the maximum number of compute units that run the file: 1, or all units of the machine.
 std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
 
-/// Returns the groups of the first `units` compute units of the machine, and the programs that
-/// these groups need. A larger `units` is the machine's number of units. Several units share the
-/// locks. No other unit holds locks if all units are simulated.
+/// Returns the groups of the machine's first `units` compute units, and the programs that these
+/// groups need. A `units` above the machine's number counts as that number. If `units` is at least
+/// 2, the units share the locks. If all units are simulated, no unit outside the simulation holds a
+/// lock.
 Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
-/// Writers of the parts of a trace file, for programs that have no complete trace in memory. They
-/// throw TraceError for traces without a text form, such as overlapping loops.
+/// Return the parts of a trace file as text, for programs that have no complete trace in memory.
+/// They throw TraceError for traces without a text form, such as traces with overlapping loops.
 std::string header_text(std::string_view kernel, GroupsOf groups_of);
-/// `numbers`: the number in the text of each table that is no list with an entry per active lane.
+/// Returns the text of a program. `numbers`: number of each table in the text. Tables that are
+/// lists with one entry per active lane have no number.
 std::string program_text(const Program& program, std::size_t number,
                          const std::vector<std::vector<std::uint64_t>>& tables,
                          const std::vector<std::uint32_t>& numbers = {});
@@ -217,14 +224,15 @@ std::string group_text(const Group& group);
 
 namespace clprobe::simulator {
 
-/// The source of a load's value. `l1_coalescing`: the load missed, and the answer to another
-/// request for the line served it.
+/// The source of a load's value. `l1_coalescing`: the load missed L1, and the answer to an earlier
+/// request for the same line served it.
 enum class Level : std::uint8_t { l1, l1_coalescing, l2, remote_l1, memory };
 inline constexpr std::size_t level_count = 5;
 
-/// The causes that keep a warp's next instruction from issuing, as a set of bits. Source: Alsop,
-/// GSI, 2016, sections 4.1 to 4.4. `serial_requests` is our addition: a load/store unit that is
-/// busy with an instruction of several lines or with its interval, without a conflict.
+/// The causes that keep a warp's next instruction from issuing, one bit each. Source: Alsop, GSI,
+/// 2016, sections 4.1 to 4.4. `serial_requests` is our addition: without a bank conflict, a
+/// load/store unit is busy with an instruction of more than one line, or waits for the end of its
+/// interval.
 using Causes = std::uint32_t;
 namespace cause {
 inline constexpr Causes idle{1U << 0U};    ///< the context has no warp, or its warp has ended
@@ -234,7 +242,7 @@ inline constexpr Causes acquire{1U << 3U};
 inline constexpr Causes release{1U << 4U};
 inline constexpr Causes copy_wait{1U << 5U};
 inline constexpr Causes memory_data{1U << 6U};
-inline constexpr Causes full_mshr{1U << 7U};  ///< or a full pool or pending-request table
+inline constexpr Causes full_mshr{1U << 7U};  ///< also a full request pool or pending-request table
 inline constexpr Causes full_store_buffer{1U << 8U};
 inline constexpr Causes bank_conflict{1U << 9U};
 inline constexpr Causes serial_requests{1U << 10U};
@@ -246,10 +254,10 @@ inline constexpr Causes busy_arithmetic{1U << 15U};
 inline constexpr Causes busy_special{1U << 16U};
 /// The warp's first instruction is not available yet.
 inline constexpr Causes warp_start{1U << 17U};
-inline constexpr Causes end{1U << 18U};  ///< one past the last
+inline constexpr Causes end{1U << 18U};  ///< the first unused bit
 
-/// GSI's categories. An instruction has at most one cause of `compute_data`: the result that is
-/// ready last.
+/// GSI's categories. An instruction has at most one cause of `compute_data`, which is that of the
+/// operand that is ready last.
 inline constexpr Causes control = branch | warp_start;
 inline constexpr Causes compute_data = arithmetic_result | special_result;
 inline constexpr Causes compute_structural = busy_arithmetic | busy_special;
@@ -258,33 +266,34 @@ inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank
                                             serial_requests | pending_release | pending_copy;
 }  // namespace cause
 
-/// State of one warp context in one cycle.
+/// The state of one warp context in one cycle.
 struct WarpState {
-  /// All causes that keep the warp from issuing; none for a warp that issued or only lacked an
-  /// issue slot.
+  /// All causes that keep the warp from issuing. 0 if the warp issued, or if only an issue slot was
+  /// missing.
   Causes causes{0};
   bool has_issued{false};
-  /// The load that delays the instruction, with `memory_data`; the last one to arrive of several.
+  /// With the cause `memory_data`: the load that the instruction waits for. Of two or more loads,
+  /// the last to arrive.
   std::uint64_t load{0};
   std::uint32_t number{0};  ///< number of the warp in the trace
   std::uint32_t program{0};
   std::uint32_t instruction{0};  ///< next instruction of the program
 };
 
-/// Consecutive cycles in the same state. Only cycles without an issued instruction are combined.
+/// Consecutive cycles in the same state. Cycles in which an instruction issued are not combined.
 struct CycleState {
   std::uint64_t first{0};
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
-  bool is_last_flush{false};           ///< true if all warps have ended while stores are in flight
-  std::span<const WarpState> warps{};  ///< all contexts that have had a warp
+  bool is_last_flush{false};           ///< true if all warps have ended but stores are in flight
+  std::span<const WarpState> warps{};  ///< states of all contexts that have had a warp
 };
 
-/// Receives every cycle, in order and without gaps.
+/// Receives all cycles of a simulation, in order and without gaps.
 struct Observer {
   std::function<void(const CycleState&)> cycles{};
-  /// Called once per load when the source of its last value is known. This is before the result is
-  /// ready, but often after cycles that waited for it.
+  /// Called once per load, as soon as the source of the load's last value is known. The result is
+  /// not ready yet, but cycles that waited for the load may already have been reported.
   std::function<void(std::uint64_t load, Level)> served{};
 };
 
@@ -297,28 +306,28 @@ struct ClockRead {
 };
 
 struct Result {
-  std::uint64_t cycles{0};             ///< until the last store of all units has arrived
-  std::uint64_t flush_cycles{0};       ///< cycles after the last warp has ended
-  std::uint64_t warp_instructions{0};  ///< issued instructions, including each attempt to lock
-  std::uint64_t full_table_cycles{0};  ///< cycles of waiting for a table entry
+  std::uint64_t cycles{0};             ///< cycles until the last store of all units has arrived
+  std::uint64_t flush_cycles{0};       ///< cycles after the end of the last warp
+  std::uint64_t warp_instructions{0};  ///< issued instructions, including failed attempts to lock
+  std::uint64_t full_table_cycles{0};  ///< cycles in which a request waited for a table entry
   std::uint64_t max_pending{0};        ///< maximum number of table entries in use
-  std::array<std::uint64_t, level_count> served_by{};  ///< requests of loads, by level
-  std::uint64_t lines_written{0};                      ///< lines that left the store buffer
-  std::vector<ClockRead> clock_reads{};                ///< in the order of issue
+  std::array<std::uint64_t, level_count> served_by{};  ///< number of requests by loads, by level
+  std::uint64_t lines_written{0};        ///< number of lines that left the store buffer
+  std::vector<ClockRead> clock_reads{};  ///< in the order of issue
 
   friend bool operator==(const Result&, const Result&) = default;
 };
 
 struct Options {
-  std::uint64_t seed{1};  ///< selects the latencies of lines
+  std::uint64_t seed{1};  ///< determines the latency of each line
   bool skips_idle{true};  ///< false: simulates every cycle, for tests
   std::uint64_t max_cycles{std::uint64_t{1} << 40U};
-  /// Returns true to cancel; called several times per second. May be empty.
+  /// Returns true to cancel the simulation; called several times per second. May be empty.
   std::function<bool()> cancelled{};
 };
 
-/// Error of a trace without progress (a barrier that some warps never reach, a lock that is never
-/// released), or beyond `max_cycles`.
+/// Error of a trace that makes no progress, or that exceeds `max_cycles`. Examples: a barrier that
+/// some warps never reach, and a lock that is never released.
 class Deadlock : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -333,31 +342,32 @@ class Cancelled : public std::runtime_error {
 Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
                 const Observer* observer = nullptr);
 
-/// Simulates several compute units (at least one) with a common clock. They share the second level,
-/// whose banks accept one request per cycle, and the locks. Lines that a unit owns are served by
-/// this unit. Each unit has its own bandwidths.
+/// Simulates several compute units (at least one) with a common clock. The units share the locks
+/// and the second level, whose banks accept one request per cycle. Lines that a unit owns are
+/// served by that unit. Each unit has its own bandwidths.
 ///
-/// The units receive the groups of the trace in turn while they have room, and later groups as room
-/// becomes free. A unit without load from others behaves as in a simulation of one unit.
-/// `observers` has one entry per unit, which may be null, or is empty.
+/// The units receive the groups of the trace in turn while they have room. When a group ends, its
+/// unit receives the next group. If no other unit has work, a unit behaves as in a simulation of
+/// one unit. `observers` is empty or has one element per unit, which may be null.
 ///
-/// Returns the results by unit; all have the total cycles in common. A unit without warps is
+/// Returns the results by unit, all with the common number of cycles. A unit without warps is
 /// reported as idle until the last warp of all units ends.
 std::vector<Result> simulate_units(const Machine& machine, const Trace& trace, std::uint64_t units,
                                    const Options& options = {},
                                    std::span<const Observer* const> observers = {});
 
-/// Adds up the results of several units, with the clock reads in order of time.
+/// Returns the sum of the results of all units, with the clock reads in order of time.
 Result sum_of(std::vector<Result> units);
 
 }  // namespace clprobe::simulator
 
 namespace clprobe::simulator {
 
-// Attribution of a simulated kernel's cycles: GSI's one cause per cycle, and a second view with all
-// causes at once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1 to 4.4.
+// Attribution of a simulated kernel's cycles in two views: GSI's view has one cause per cycle, the
+// other view has all causes at once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1
+// to 4.4.
 
-/// GSI's stall types in the order of its Algorithm 1, the strongest first.
+/// GSI's stall types in the order of Algorithm 1, the strongest first.
 enum class Stall : std::uint8_t {
   idle,
   control,
@@ -374,17 +384,17 @@ std::string_view to_word(Stall stall);
 /// A sub-class of a stall type, or the whole type if it has no sub-classes.
 struct StallPart {
   Stall stall{};
-  std::string_view word{};  ///< "full MSHR"; empty without a sub-class
-  Causes cause{0};          ///< the first part of a type with a matching cause is chosen
+  std::string_view word{};  ///< example: "full MSHR"; empty for a whole type
+  Causes cause{0};          ///< the first sub-class of a type whose cause holds is chosen
 };
 
-/// All sub-classes by type, in the order of testing: a copy engine that waits for an MSHR counts as
-/// a full MSHR. The sub-classes of memory data are in the order of `Level` and depend on the load's
-/// source.
+/// The sub-classes of all types, in the order in which they are tested. For example, a copy engine
+/// that waits for an MSHR counts as "full MSHR", not as "pending DMA". The sub-classes of memory
+/// data are in the order of `Level`; the source of the load selects one.
 ///
-/// GSI sub-classifies memory stalls only and names control and compute stalls as future work
-/// (Alsop, chapter 7). The other sub-classes and serial requests are our addition. Documents of
-/// older versions have control and compute stalls without a sub-class.
+/// GSI has sub-classes of memory stalls only, and leaves those of control and compute stalls as
+/// future work (Alsop, chapter 7). All other sub-classes, and "serial requests", are our addition.
+/// Documents of older versions have control and compute stalls without a sub-class.
 inline constexpr std::array stall_parts{
     StallPart{Stall::idle, "", cause::idle},
     StallPart{Stall::control, "branch", cause::branch},
@@ -414,21 +424,21 @@ inline constexpr std::array stall_parts{
     StallPart{Stall::none, "", 0},
 };
 
-/// Returns "memory data: L2", or the type's word if there are no sub-classes.
+/// Returns the label of a sub-class, such as "memory data: L2", or the word of a whole type.
 std::string label_of(const StallPart& part);
 
-/// A set of stall types: bit n is the n-th of `Stall`.
+/// A set of stall types. Bit n stands for type n of `Stall`.
 using StallSet = std::uint8_t;
 constexpr StallSet bit_of(Stall stall) {
   return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
 }
 
-/// The priorities of stall types. "No stall" has no entry: it wins every cycle. Profiles may set
-/// other priorities (Alsop, section 4.2). The defaults are those of the thesis.
+/// The priorities of the stall types. "No stall" has no priority: it wins every cycle. Profiles may
+/// set other priorities (Alsop, section 4.2). The defaults are those of the thesis.
 struct Priorities {
   static constexpr std::size_t count = stall_count - 1;
 
-  /// Algorithm 1: the types of one instruction, strongest first.
+  /// Priorities in Algorithm 1: the types of one instruction, strongest first.
   std::array<Stall, count> instruction{Stall::idle,
                                        Stall::control,
                                        Stall::synchronization,
@@ -436,8 +446,8 @@ struct Priorities {
                                        Stall::memory_structural,
                                        Stall::compute_data,
                                        Stall::compute_structural};
-  /// Algorithm 2: the types of a cycle's instructions, weakest first. The order is not the inverse
-  /// of Algorithm 1: memory and synchronization precede compute in both.
+  /// Priorities in Algorithm 2: the types of a cycle's instructions, weakest first. The order is
+  /// not the inverse of Algorithm 1: memory and synchronization precede compute in both algorithms.
   std::array<Stall, count> cycle{Stall::memory_structural,
                                  Stall::memory_data,
                                  Stall::synchronization,
@@ -447,15 +457,15 @@ struct Priorities {
                                  Stall::idle};
 };
 
-/// Returns the conditions of Algorithm 1 that hold for an instruction with these causes.
+/// Returns the conditions of Algorithm 1 that hold for an instruction with the causes `causes`.
 StallSet conditions_of(Causes causes);
-/// Algorithm 1: returns the first condition that holds; `none` without conditions.
+/// Returns the first condition that holds, by Algorithm 1; `none` if no condition holds.
 Stall classify_instruction(StallSet conditions, const Priorities& priorities = {});
-/// Algorithm 2: returns the first of the types of a cycle's instructions. A cycle without an
+/// Returns the first type that an instruction of the cycle has, by Algorithm 2. A cycle without an
 /// instruction has no active warp and is idle.
 Stall classify_cycle(StallSet found, const Priorities& priorities = {});
-/// Returns the index in `stall_parts` of the first part of a type whose cause holds. For memory
-/// data this is the index of L1, to which callers add the load's level.
+/// Returns the index in `stall_parts` of the first sub-class of a type whose cause holds. For
+/// memory data, returns the index of L1; callers add the level of the load to it.
 std::size_t part_of(Stall stall, Causes causes);
 
 /// Cycles by index in `stall_parts`.
@@ -464,24 +474,25 @@ struct Breakdown {
 
   [[nodiscard]] double of(Stall stall) const;
   [[nodiscard]] double of(Level level) const;
-  /// Returns the sum of the parts with any of these causes: "of(cause::compute_data)".
+  /// Returns the sum of the sub-classes with any of the causes: "of(cause::compute_data)".
   [[nodiscard]] double of(Causes causes) const;
   [[nodiscard]] double total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
 };
 
 struct StallAccount {
   Result result{};
-  /// GSI's view by Algorithms 1 and 2. Instructions with the type of the cycle but different
-  /// sub-classes share the cycle equally, which GSI leaves open.
+  /// GSI's view, by Algorithms 1 and 2. Instructions with the type of the cycle may differ in their
+  /// sub-classes. They share the cycle equally; GSI does not define this.
   Breakdown gsi{};
-  /// All causes at once, as in GCStack (IEEE CAL 23(2), 2024). A cycle has as many slots as the
-  /// machine could issue or as there are warps. Slots with an instruction are no stall. Blocked
-  /// warps share the other slots equally, and the causes of a warp share its part. With an issue
-  /// width of 1, cycles with an instruction are no stall, as in GSI's view.
+  /// The view of all causes at once, as in GCStack (IEEE CAL 23(2), 2024). A cycle has as many
+  /// slots as the issue width or as there are warps, whichever is smaller. A slot with an
+  /// instruction is no stall. Blocked warps share the other slots equally, and the causes of a warp
+  /// share its slots equally. With an issue width of 1, a cycle with an instruction is no stall, as
+  /// in GSI's view.
   Breakdown all_causes{};
 };
 
-/// Sums up the cycles that an `Observer` receives.
+/// Adds up the cycles that an `Observer` receives.
 class StallAccountant {
  public:
   explicit StallAccountant(const Machine& machine, const Priorities& priorities = {})
@@ -489,27 +500,27 @@ class StallAccountant {
 
   void see(const CycleState& state);
   void serve(std::uint64_t load, Level level) { waits_for(load).level = level; }
-  /// Returns an observer that calls `see` and `serve`. This object must neither move nor end before
-  /// the observer.
+  /// Returns an observer that calls `see` and `serve`. The accountant must not move, and must
+  /// outlive the observer.
   [[nodiscard]] Observer observer();
-  /// Returns the account of the observed cycles, together with the result of the simulation.
+  /// Returns the account of the observed cycles, with the result of the simulation.
   [[nodiscard]] StallAccount account(Result result) const;
 
  private:
-  /// A set of causes: its type and sub-class by Algorithm 1, and its share of empty slots.
+  /// A set of causes with its type and sub-class by Algorithm 1, and its share of the empty slots.
   struct Kind {
     Stall stall{Stall::none};
     std::size_t part{0};
     double causes_count{0.0};
     double slots{0.0};
   };
-  /// Cycles that waited for one load, in each view.
+  /// Cycles that waited for one load, by view.
   struct LoadWaits {
     double gsi{0.0};
     double all_causes{0.0};
     Level level{Level::l1};
   };
-  /// A blocked warp of the current cycles.
+  /// A warp that is blocked in the current cycles.
   struct BlockedWarp {
     Kind* kind{nullptr};
     std::uint64_t load{0};  ///< 0 if the warp waits for no load
@@ -522,21 +533,21 @@ class StallAccountant {
 
   std::uint64_t issue_width_;
   Priorities priorities_;
-  Breakdown gsi_{};         // excluding the waits for loads
-  Breakdown all_causes_{};  // excluding the waits for loads and the slots of `kinds_`
+  Breakdown gsi_{};         // without cycles that waited for loads
+  Breakdown all_causes_{};  // without waits for loads and the slots of `kinds_`
   std::map<Causes, Kind> kinds_{};
   std::vector<LoadWaits> loads_{};      // by number of the load
   std::vector<BlockedWarp> blocked_{};  // in the current cycles
 };
 
-/// Simulates one compute unit and attributes its cycles. Throws what `simulate` throws.
+/// Simulates one compute unit and attributes its cycles. Throws the errors of `simulate`.
 StallAccount account_stalls(const Machine& machine, const Trace& trace,
                             const Options& options = {});
 
 /// The accounts of compute units that were simulated together.
 struct GridAccount {
-  std::vector<StallAccount> units{};  ///< by unit, each over the whole time of the launch
-  /// Views of the mean unit, with the result of all units together.
+  std::vector<StallAccount> units{};  ///< by unit; each covers the whole time of the launch
+  /// Views of the mean unit, with the sum of the units' results.
   StallAccount mean{};
 };
 
