@@ -13,7 +13,7 @@ namespace clprobe::simulator {
 
 struct CacheLine {
   std::uint64_t line{0};
-  std::uint64_t ready{0};  ///< cycle in which the line's contents are available
+  std::uint64_t ready{0};  ///< cycle in which the contents are available
   std::uint64_t epoch{0};
   std::uint32_t sectors{0};
   bool is_dirty{false};
@@ -22,7 +22,7 @@ struct CacheLine {
 
 class Cache {
  public:
-  /// A size of 0 makes a cache that never holds a line.
+  /// Creates a cache. A cache of 0 bytes never holds a line.
   Cache(std::uint64_t bytes, std::uint64_t line_bytes, std::uint64_t ways)
       : ways_(ways),
         sets_(bytes / (line_bytes * ways)),
@@ -31,7 +31,8 @@ class Cache {
 
   [[nodiscard]] bool exists() const { return sets_ > 0; }
 
-  /// Returns the line as the most recently used of its set; null for an absent line.
+  /// Returns the line, and marks it as the most recently used line of its set. Returns null if
+  /// absent.
   CacheLine* find(std::uint64_t line) {
     const std::size_t way = search(line);
     if (way == nowhere || !is_valid(lines_[way])) return nullptr;
@@ -39,19 +40,20 @@ class Cache {
     return &lines_[way];
   }
 
-  /// Inserts an absent line; returns null without a cache. Sets `evicted` to the replaced line if
-  /// that was dirty or owned, and otherwise leaves `evicted` unchanged.
+  /// Inserts an absent line. Returns null if the cache has 0 bytes. Sets `evicted` to the replaced
+  /// line if the replaced line was dirty or owned; otherwise leaves `evicted` unchanged.
   CacheLine* insert(std::uint64_t line, CacheLine& evicted) {
     return exists() ? &put(line, evicted) : nullptr;
   }
 
-  /// Returns the line, inserting it if necessary as `insert` does. The cache must exist.
+  /// Returns the line, and inserts it as `insert` does if it is absent. The cache must not have 0
+  /// bytes.
   CacheLine& find_or_put(std::uint64_t line, CacheLine& evicted) {
     CacheLine* const found = find(line);
     return found == nullptr ? put(line, evicted) : *found;
   }
 
-  /// Removes a line, even an owned one.
+  /// Removes a line, whether or not it is owned.
   void drop(std::uint64_t line) {
     if (const std::size_t way = search(line); way != nowhere) use_[way] = {};
   }
@@ -63,13 +65,15 @@ class Cache {
   static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-  /// The data of a line that a search reads. Searches take most of a simulation's time.
+  /// The fields that a search reads, kept together because searches take most of a simulation's
+  /// time.
   struct Use {
-    std::uint64_t tag{0};   // line + 1; 0: empty
-    std::uint64_t last{0};  // number of the last access
+    std::uint64_t tag{0};   // line + 1; 0: no line
+    std::uint64_t last{0};  // number of the last access to the line
   };
 
-  /// Uses a mask if possible, since a division takes as long as the rest of a search.
+  /// Returns the set of a line, by a mask if possible: a division takes as long as the rest of a
+  /// search.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t line) const {
     return mask_ != 0 ? line & mask_ : line % sets_;
   }
@@ -108,7 +112,7 @@ class Cache {
   std::uint64_t mask_;  // 0: one set, or a number of sets that is no power of two
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  // Index of the first way of each set; sets are in order of first access.
+  // Index of the first way of each set. The sets are in the order of their first access.
   std::vector<std::uint32_t> first_;
   std::vector<Use> use_{};          // by way
   std::vector<CacheLine> lines_{};  // by way

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compute unit: its warps, and the issue stage. A grid steps compute units through the cycles in
-// which their state may change.
+// A compute unit: its warps and the issue stage. A grid calls step() of its compute units for each
+// cycle in which their state may change.
 #pragma once
 
 #include <algorithm>
@@ -18,40 +18,40 @@ namespace clprobe::simulator {
 
 class ComputeUnit {
  public:
-  /// `unit`: index of this unit among the units of `shared`. Keeps references to all arguments.
+  /// Keeps references to all arguments. `unit`: index of this unit among the units of `shared`.
   ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
               std::size_t unit, const Observer* observer);
 
-  /// Starts the next work-group of the trace if there is room. Returns true if it did.
+  /// Starts the next work-group of the trace if it fits. Returns true if a group was started.
   bool dispatch_one(std::uint64_t now);
-  /// Does the work of cycle `now`. Returns the cycle of the next call; `never` if the unit has
-  /// ended or only waits for locks.
+  /// Performs cycle `now`. Returns the cycle for which to call step() next. Returns `never` if the
+  /// unit has ended, or if only answers to lock requests can change its state.
   std::uint64_t step(std::uint64_t now);
   void take(const Completion& completion) { memory_.take(completion); }
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
-  /// Returns the cycle in which its last warp ended.
+  /// Returns the cycle in which the unit's last warp ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
-  /// Returns the cycle in which its last store arrived.
+  /// Returns the cycle in which the unit's last store arrived.
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// Returns the last cycle in which a warp advanced. Failed attempts to lock do not count.
+  /// Returns the last cycle in which a warp advanced. A failed attempt to lock is no advance.
   [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
-  /// Returns true if all active warps wait for a lock or at a barrier.
+  /// Returns true if each active warp waits for a lock or at a barrier.
   [[nodiscard]] bool only_waits() const;
-  /// Describes the position of the first active warp, for a message; empty without an active warp.
+  /// Returns a text with the position of the first active warp; empty without an active warp.
   [[nodiscard]] std::string find_standstill() const;
-  /// Returns the result. Called once, after the end of all units. The unit is idle until the last
-  /// warp of any unit ends, and then waits for the last store of any unit.
+  /// Returns the result. Called once, after all units have ended. Until the last warp of any unit
+  /// ends, this unit counts as idle. Then it waits for the last store of any unit.
   Result finish(std::uint64_t last_warp_end, std::uint64_t end);
 
  private:
   enum class Phase : std::uint8_t { runs, drains, ended };
 
-  /// An event of the memory system, at an unknown time, that wakes a warp.
+  /// An event of the memory system that wakes a warp, and whose time is unknown in advance.
   enum class Waiting : std::uint8_t { nothing, room, copies };
 
   struct Warp {
     bool is_active{false};
-    bool has_lock_now{false};  ///< true if the current acquire has succeeded
+    bool has_lock_now{false};  ///< true if the acquire that the warp executes has succeeded
     Waiting waiting{Waiting::nothing};
     Causes hold_cause{0};
     std::uint32_t lanes{0};
@@ -62,8 +62,8 @@ class ComputeUnit {
     std::size_t group{0};
     std::uint64_t serial{0};
     std::uint64_t issued_at{never};    ///< last cycle in which the warp issued
-    std::uint64_t held_until{0};       ///< branch, start, barrier, acquire, release
-    std::uint64_t pending{0};          ///< registers that may not be ready
+    std::uint64_t held_until{0};       ///< end of a branch, start, barrier, acquire or release
+    std::uint64_t pending{0};          ///< registers whose values may not be available yet
     std::uint64_t pending_loads{0};    ///< registers of `pending` that memory instructions write
     std::uint64_t pending_special{0};  ///< registers of `pending` that special functions write
     std::array<std::uint64_t, register_count> ready{};
@@ -75,12 +75,12 @@ class ComputeUnit {
     std::uint32_t arrived{0};
     std::vector<std::uint32_t> contexts{};
   };
-  /// The causes that keep a warp from issuing. Both cycles are `never` for causes that only an
-  /// event ends.
+  /// The causes that keep a warp from issuing. `changes` and `earliest` are `never` for causes that
+  /// end by an event at an unknown time.
   struct Blockage {
     Causes causes{0};
     std::uint64_t changes{never};  ///< first cycle in which the causes can change
-    std::uint64_t earliest{0};     ///< the warp cannot issue before this cycle
+    std::uint64_t earliest{0};     ///< first cycle in which the warp may be able to issue
     std::uint64_t load{0};
     Waiting waiting{Waiting::nothing};
 
@@ -144,27 +144,29 @@ class ComputeUnit {
   Shared& shared_;
   const Observer* observer_;
   MemorySystem memory_;
-  std::vector<Warp> warps_;          // by context
-  std::vector<std::uint64_t> wake_;  // by context; a separate array, since every step reads it
+  std::vector<Warp> warps_;  // by context
+  // By context. The array is separate from `warps_`, because every step reads it.
+  std::vector<std::uint64_t> wake_;
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
   std::uint32_t active_{0};
-  std::uint64_t local_bytes_{0};    // local memory of the running groups
-  std::uint32_t used_contexts_{1};  // contexts that ever had a warp; their indices are the lowest
-  std::uint32_t unsettled_{0};      // number of warps at their end or about to acquire a lock
+  std::uint64_t local_bytes_{0};  // bytes of local memory that the running groups use
+  // Number of contexts that ever had a warp. These contexts have the lowest indices.
+  std::uint32_t used_contexts_{1};
+  std::uint32_t unsettled_{0};  // number of warps that are at their end or have acquired a lock
   std::uint32_t last_issued_;
   std::uint64_t serial_{0};
   std::uint64_t loads_{0};
   std::vector<std::uint64_t> alu_free_;
   std::vector<std::uint64_t> special_free_;
-  bool has_room_{false};  // true if a warp has ended, so that another group may fit
+  bool has_room_{false};  // true if a warp has ended, so another group may fit
   Phase phase_{Phase::runs};
-  std::uint64_t wake_at_{0};  // first cycle with a change, apart from events of the memory system
+  std::uint64_t wake_at_{0};  // first cycle with a change, without events of the memory system
   std::uint64_t last_progress_{0};
   std::uint64_t last_warp_end_{0};
   std::uint64_t end_{0};
   Result result_{};
-  // Members for the observer.
+  // Members that only the observer needs.
   std::vector<WarpState> states_;  // by context
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // number of issued instructions in cycle `told_until_`

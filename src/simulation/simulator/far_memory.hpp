@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second-level cache and main memory, which all compute units share, and the links of the units to
+// Second-level cache and main memory, which all compute units share, and a link from each unit to
 // them. Banks and ports have limited bandwidths, and latencies depend on the line. Requests arrive
-// in order of time, so that the time of an answer is known at once.
+// in order of time, so the time of an answer is known when its request arrives.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,23 @@
 
 namespace clprobe::simulator {
 
-/// Returns a value of the range, uniformly distributed and determined by line and seed.
+/// Returns a uniformly distributed value of the range, which `place` and `seed` determine.
 std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed);
 
-/// The cycle in which a value is available at the core, and the level that it comes from.
+/// The cycle in which a value is available at the core, and the level that supplied the value.
 struct Service {
   std::uint64_t ready{0};
   Level level{Level::l2};
 };
 
-/// The cycle in which an atomic reaches the second level, and the latency of its answer.
+/// The cycle in which an atomic reaches the second level, and the cycles from there back to the
+/// core.
 struct AtomicWay {
   std::uint64_t arrival{0};
   std::uint64_t back_cycles{0};
 };
 
-/// A port with a limited rate. Times are in 1/1024 of a cycle.
+/// A port with a limited rate. Times are in units of 1/1024 cycle.
 struct Port {
   static constexpr std::uint64_t fraction = 1024;
 
@@ -41,34 +42,36 @@ struct Port {
   std::uint64_t pass(std::uint64_t now, std::uint64_t sectors) {
     const std::uint64_t start = std::max(free, now * fraction);
     free = start + sectors * sector_cost;
-    // The last sector starts one cost before the port is free again.
+    // The last sector passes at the time at which the port is free again, minus the cost of one
+    // sector.
     return (free - sector_cost) / fraction;
   }
 };
 
-/// The shared part: the second level, its banks, and the owners of lines.
+/// The memory that compute units share: the second level, its banks, and the owners of lines.
 class FarMemory {
  public:
   /// `units`: number of compute units that share the memory.
   FarMemory(const Machine& machine, std::uint64_t units);
 
-  /// Adds the first level of the next compute unit, which loses lines to new owners.
+  /// Adds the first level of the next compute unit. It loses a line when another unit takes
+  /// ownership.
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
   Cache& l2() { return l2_; }
-  /// Returns the cycle in which the line's bank accepts a request.
+  /// Returns the cycle in which the line's bank accepts the request.
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
-  /// Returns the cycle in which an atomic that arrives at `arrival` is performed. Atomics on a line
-  /// are performed one after another.
+  /// Returns the cycle in which an atomic that arrives at `arrival` is performed. Atomics on the
+  /// same line are performed one after another.
   std::uint64_t perform_atomic(std::uint64_t arrival, std::uint64_t line);
 
-  /// Returns true if another unit owns the line.
+  /// Returns true if a unit other than `unit` owns the line.
   [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
     const auto owner = owners_.find(line);
     return owner != owners_.end() && owner->second != unit;
   }
-  /// Makes `unit` the owner, and removes the line from a previous owner's first level. Returns true
-  /// if there was a previous owner.
+  /// Makes `unit` the owner of the line, and removes the line from the first level of a previous
+  /// owner. Returns true if there was a previous owner.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
@@ -76,30 +79,33 @@ class FarMemory {
   std::uint64_t atomic_cycles_;
   bool is_shared_;
   Cache l2_;
-  // Cycle in which each accepts the next request; empty: no limit.
+  // Cycle in which each bank accepts its next request; empty: no limit.
   std::vector<std::uint64_t> banks_;
   std::vector<Cache*> l1s_{};
   std::unordered_map<std::uint64_t, std::uint64_t> atomics_{};  // cycle of the next atomic, by line
-  std::unordered_map<std::uint64_t, std::size_t> owners_{};     // owning unit, by line
+  std::unordered_map<std::uint64_t, std::size_t> owners_{};     // unit that owns a line, by line
 };
 
-/// A compute unit's link to far memory: its ports, its translations, and its latency to each line.
+/// A compute unit's link to the shared memory: its ports, its translations, and its latency to each
+/// line.
 class FarLink {
  public:
-  /// Keeps a reference to `far`. `unit`: index among the units that share the memory.
+  /// Keeps a reference to `far`. `unit`: index of the unit among the units that share the memory.
   FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
 
-  /// Reads sectors. `is_remote`: a compute unit outside the simulation owns the line.
+  /// Reads sectors of a line. `is_remote`: true if a compute unit outside the simulation owns the
+  /// line.
   Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
-  /// Writes sectors. Returns the cycle in which the core receives the confirmation.
+  /// Writes sectors of a line. Returns the cycle in which the core receives the acknowledgement.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  /// Writes an owned line, and ends the ownership.
+  /// Writes an owned line back, and ends the ownership. Returns the cycle of the acknowledgement.
   std::uint64_t write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  /// Registers this unit as the owner of a line, without moving data.
+  /// Registers this unit as the owner of a line, without moving data. Returns the cycle of the
+  /// answer.
   std::uint64_t take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote);
-  /// Returns the cycle in which the core has the answer.
+  /// Performs an atomic on a line. Returns the cycle in which the core receives the answer.
   std::uint64_t atomic(std::uint64_t now, std::uint64_t line);
-  /// Sends an atomic at `earliest` or later, which is known at `now`.
+  /// Sends an atomic, known at `now`, in cycle `earliest` or later.
   AtomicWay send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 
@@ -109,10 +115,10 @@ class FarLink {
   }
   [[nodiscard]] std::uint64_t memory_cycles_to(std::uint64_t line) const;
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
-  /// Returns the cycles until the line's page is translated, and keeps the translation.
+  /// Returns the cycles until the line's page is translated, and inserts the page's translation.
   std::uint64_t translate(std::uint64_t line);
-  /// Returns the line in the second level, inserting it if necessary; null without a second level.
-  /// An evicted dirty line passes this unit's port.
+  /// Returns the line in the second level, and inserts it if it is absent. Returns null without a
+  /// second level. If a dirty line is evicted, its sectors pass this unit's memory port.
   CacheLine* find_or_allocate(std::uint64_t now, std::uint64_t line);
 
   FarMemory& far_;

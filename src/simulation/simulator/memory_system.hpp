@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a compute unit: load/store units, the resources that they use (first-level cache,
-// pending table, store buffer, far memory, locks), and the copy engine. Acts only in certain
-// cycles, and reports the next one.
+// The memory system of a compute unit: load/store units, their resources (first-level cache,
+// pending table, store buffer, far memory and locks), and the copy engine. It acts in single cycles
+// and reports the next cycle in which it acts.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace clprobe::simulator {
 
-/// An instruction whose requests are all sent. `ready` is the cycle of its result.
+/// An instruction of which all requests were sent. `ready`: cycle in which its result is available.
 struct Completion {
   Operation operation{Operation::load};
   std::uint32_t context{0};
@@ -33,48 +33,50 @@ struct Completion {
   std::uint64_t load{0};
   std::uint64_t ready{0};
   Level level{Level::l1};
-  bool has_lock{false};  ///< acquire: true if the lock was free
+  bool has_lock{false};  ///< for an acquire: true if the lock was free
 };
 
-/// An acquire or a release on its way to the second level, with its completion once served.
+/// An acquire or a release that is in flight to the second level. `completion` is complete once the
+/// request is served.
 struct LockRequest {
   std::size_t unit{0};
   Completion completion{};
   std::uint32_t lock{0};
   std::uint64_t line{0};
   AtomicWay way{};
-  std::uint64_t order{0};  ///< order of sending, which decides between equal times
+  std::uint64_t order{0};  ///< order of sending, which decides if arrival times are equal
 
   friend bool operator<(const LockRequest& a, const LockRequest& b) {
     return a.way.arrival != b.way.arrival ? a.way.arrival > b.way.arrival : a.order > b.order;
   }
 };
 
-/// Locks that all compute units share. The second level serves the requests in order of arrival.
+/// The locks that all compute units share. The second level serves lock requests in order of
+/// arrival.
 class Locks {
  public:
-  /// Keeps references to the trace's locks and to the memory.
+  /// Keeps references to the trace's locks and to `far`.
   Locks(std::span<const Lock> locks, FarMemory& far, std::uint64_t seed)
       : locks_(locks), far_(far), seed_(seed), states_(locks.size()) {}
 
   void send(std::uint64_t now, LockRequest request) {
-    // A request that arrives in this cycle is served in the next.
+    // A request that arrives in this cycle is served in the next cycle.
     next_ = std::min(next_, std::max(request.way.arrival, now + 1));
     request.order = ++order_;
     requests_.push_back(request);
     std::push_heap(requests_.begin(), requests_.end());
   }
-  /// Returns the first cycle in which a request is served; `never` without a request.
+  /// Returns the first cycle in which a request is to be served; `never` without a request.
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  /// Serves the requests of all units that have arrived until `now`, in order, and calls
-  /// `deliver(request)` for each.
+  /// Serves all requests that have arrived until `now`, in order, and calls `deliver(request)` for
+  /// each.
   template <typename Deliver>
   void process(std::uint64_t now, Deliver deliver) {
     while (!requests_.empty() && requests_.front().way.arrival <= now) deliver(serve_first());
     next_ = requests_.empty() ? never : requests_.front().way.arrival;
   }
 
-  /// Frees the lock or tries to take it, at `cycle`. The core has the answer at `ready`.
+  /// Releases the lock or tries to acquire it in cycle `cycle`. The core has the answer at `ready`.
   void serve(LockRequest& request, std::uint64_t cycle, std::uint64_t ready) {
     State& state = states_[request.lock];
     Completion& completion = request.completion;
@@ -89,8 +91,8 @@ class Locks {
     if (completion.has_lock) {
       state.is_held = true;
     } else {
-      // Delay of a refusal, which varies by a few cycles. Without variation, a warp in step with
-      // the warps that alternate at the lock would never get the lock.
+      // The delay of a refusal varies by up to 7 cycles. Without variation, a warp could attempt at
+      // the same phase as warps that alternate at the lock, and would never get the lock.
       constexpr Latency delay{0, 7};
       completion.ready += draw(delay, ++delays_, seed_);
     }
@@ -116,15 +118,15 @@ class Locks {
   FarMemory& far_;
   std::uint64_t seed_;
   std::vector<State> states_;
-  std::vector<LockRequest> requests_{};  // a heap, earliest request first
+  std::vector<LockRequest> requests_{};  // heap with the earliest request first
   std::uint64_t next_{never};
   std::uint64_t order_{0};
   std::uint64_t delays_{0};
 };
 
-/// Requests the missing sectors of a line, merging with a request in flight if possible. A merged
-/// value is available at `earliest` or later. Returns nothing without room in the table.
-/// `has_entry`: the instruction has an entry in a table of warp instructions.
+/// Requests the missing sectors of a line, merged with a request in flight if possible. A merged
+/// value is available at `earliest` or later. Returns nothing if the table has no free entry.
+/// `has_entry`: true if the instruction has an entry in a table of warp instructions.
 inline std::optional<Service> request_line(std::uint64_t now, PendingTable& table, FarLink& far,
                                            const LineRequest& missing, bool is_remote, Fills fills,
                                            std::uint64_t earliest, bool& has_entry) {
@@ -156,15 +158,16 @@ struct CopyOwner {
   std::uint64_t warp{0};
 };
 
-/// Copies between local and far memory that run in the background, a few lines per cycle.
+/// The copy engine. It copies between local and far memory in the background, a few lines per
+/// cycle.
 class Copies {
  public:
-  /// Shares the pending table and far memory with the load/store units. Keeps references to all
-  /// arguments.
+  /// Keeps references to all arguments. The engine shares the pending table and far memory with the
+  /// load/store units.
   Copies(const Machine& machine, PendingTable& table, FarLink& far)
       : machine_(machine), table_(table), far_(far) {}
 
-  /// `first`: first byte in far memory.
+  /// Starts a copy. `first`: address of its first byte in far memory.
   void start(std::uint64_t now, const Instruction& instruction, std::uint64_t first,
              const CopyOwner& owner) {
     const std::uint64_t line_bytes = machine_.l1.line_bytes;
@@ -174,7 +177,7 @@ class Copies {
                        .is_inward = instruction.operation == Operation::copy_in,
                        .next_line = first / line_bytes,
                        .end_line = (first + instruction.count + line_bytes - 1) / line_bytes});
-    // The engine begins in the cycle after the instruction.
+    // The engine begins the copy in the cycle after the instruction.
     if (!is_stuck_ && next_action_ == never) next_action_ = now + 1;
   }
   /// Sends lines. To be called in every cycle that `next_event` returns.
@@ -201,8 +204,8 @@ class Copies {
     return is_stuck_ ? table_.next_answer() : next_action_;
   }
 
-  /// Returns the end of a group's copies `id` in both directions: 0 without copies, `never` if
-  /// unknown.
+  /// Returns the cycle in which all copies `id` of a group, in both directions, are complete.
+  /// Returns 0 without such copies, and `never` while the cycle is unknown.
   [[nodiscard]] std::uint64_t copies_until(std::uint64_t group, std::uint32_t id) const {
     std::uint64_t until = 0;
     for (const Copy& each : copies_) {
@@ -210,8 +213,9 @@ class Copies {
     }
     return until;
   }
-  /// Returns the end of the copies that block a local access which needs copy `id`, by the
-  /// machine's granularity: 0 without copies, `never` if unknown.
+  /// Returns the cycle until which copies block a local access that needs copy `id`, by the
+  /// machine's granularity. Returns 0 if no copy blocks the access, and `never` while the cycle is
+  /// unknown.
   [[nodiscard]] std::uint64_t local_blocked_until(std::uint64_t warp, std::uint32_t id) const {
     const bool blocks_all = machine_.copy.granularity == CopyGranularity::core;
     std::uint64_t until = 0;
@@ -221,8 +225,8 @@ class Copies {
     }
     return until;
   }
-  /// Returns true if the engine waits for an entry of the pending table, or has just taken the last
-  /// one. Otherwise each line that it sends would end the state for a cycle.
+  /// Returns true if the engine waits for a table entry, or has just taken the last entry. The
+  /// second condition keeps the state constant while each freed entry is taken again at once.
   [[nodiscard]] bool is_blocked() const {
     if (is_stuck_) return true;
     if (next_action_ == never || !table_.is_full()) return false;
@@ -232,7 +236,7 @@ class Copies {
   }
   [[nodiscard]] std::uint64_t last_done() const { return last_done_; }
 
-  /// Returns true if the end of a copy has become known since take_changed().
+  /// Returns true if the end of a copy has become known since the last call of take_changed().
   [[nodiscard]] bool has_changed() const { return has_changed_; }
   bool take_changed() { return std::exchange(has_changed_, false); }
 
@@ -248,7 +252,7 @@ class Copies {
     bool has_entry{false};
   };
 
-  /// Returns false without room in the pending table.
+  /// Sends the next line of a copy. Returns false if the pending table has no free entry.
   bool send_line(std::uint64_t now, Copy& copy) {
     if (!copy.is_inward) {
       copy.last_ready = std::max(copy.last_ready, far_.write(now, copy.next_line, all_sectors()));
@@ -281,19 +285,20 @@ class Copies {
   std::uint64_t last_done_{0};
 };
 
-/// The ports of the near memories: the cycles until which the banks of the first level and local
-/// memory are busy.
+/// The ports of the first level's banks and of local memory. Each port is the cycle until which it
+/// is busy.
 class Ports {
  public:
   explicit Ports(const Banks& config) : l1_(config.count), local_(config.count > 0) {}
 
-  /// Returns the cycle in which the port accepts the next request; null without a port.
+  /// Returns the port of the line's bank; null if ports are unlimited.
   [[nodiscard]] std::uint64_t* of_l1(std::uint64_t line) {
     return l1_.empty() ? nullptr : &l1_[line % l1_.size()];
   }
   [[nodiscard]] std::uint64_t* of_local() { return local_.empty() ? nullptr : &local_.front(); }
 
-  /// Occupies the port for a cycle with a line that arrives at `cycle`, after earlier lines.
+  /// Occupies a port for one cycle, for a line that arrives at `cycle`, after lines that arrived
+  /// earlier.
   static void fill(std::uint64_t* port, std::uint64_t cycle) {
     if (port != nullptr) *port = std::max(*port, cycle) + 1;
   }
@@ -303,11 +308,11 @@ class Ports {
   std::vector<std::uint64_t> local_;
 };
 
-/// The state that the compute units share.
+/// The state that all compute units share.
 struct Shared {
   FarMemory far;
   Locks locks;
-  std::size_t next_group{0};  ///< first group of the trace that no unit has started
+  std::size_t next_group{0};  ///< first group of the trace that no unit has started yet
 
   Shared(const Machine& machine, const Trace& trace, std::uint64_t units, std::uint64_t seed)
       : far(machine, units), locks(trace.locks, far, seed) {}
@@ -315,32 +320,33 @@ struct Shared {
 
 class MemorySystem {
  public:
-  /// `unit`: index of this unit among the units of `shared`. Keeps references to all arguments.
+  /// Keeps references to all arguments. `unit`: index of this unit among the units of `shared`.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
                std::uint64_t seed);
-  // Not copyable or movable, since members refer to each other.
+  // Not copyable or movable, because members refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
   MemorySystem(MemorySystem&&) = delete;
   MemorySystem& operator=(MemorySystem&&) = delete;
   ~MemorySystem() = default;
 
-  /// Does the work of cycle `now`. To be called in every cycle that `next_event` returns.
+  /// Performs the work of cycle `now`. To be called in every cycle that `next_event` returns.
   void process(std::uint64_t now);
-  /// Returns the next cycle in which the state can change; `never` if only new requests change it.
+  /// Returns the next cycle in which the state can change; `never` if only a new request can change
+  /// it.
   [[nodiscard]] std::uint64_t next_event() const;
 
-  /// Returns true if a load/store unit has room for the operation.
+  /// Returns true if a load/store unit has room for an instruction with this operation.
   [[nodiscard]] bool accepts(Operation operation) const {
     for (const Unit& unit : units_) {
       if (unit.queue.size() < machine_.load_store.queue_instructions) return true;
-      if (operation != Operation::load) return false;  // only the first unit takes other operations
+      if (operation != Operation::load) return false;  // only the first unit takes non-loads
     }
     return false;
   }
-  /// Returns the causes why the load/store units accept no such instruction.
+  /// Returns why no load/store unit accepts an instruction with this operation.
   [[nodiscard]] Causes busy_causes(Operation operation) const;
-  /// Accepts a warp instruction. `accepts` must be true.
+  /// Accepts a warp instruction. `accepts` must return true for its operation.
   void accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
               const Execution& execution, std::uint64_t load);
 
@@ -351,13 +357,14 @@ class MemorySystem {
   /// Returns the cycle until which a release delays stores.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }
   void invalidate_l1() { l1_.invalidate(); }
-  /// Writes out the store buffer. Returns the cycle in which the last write has arrived.
+  /// Writes the store buffer to memory. Returns the cycle in which the last write has arrived.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
-  /// Receives the completion of one of its lock requests.
+  /// Receives the completion of a lock request that this unit sent.
   void take(const Completion& completion) { completions_.push_back(completion); }
 
-  /// Changes since the last call of each function.
+  /// Returns true if an instruction has completed, a queue has room again, or the end of a copy has
+  /// become known, since these changes were last taken.
   [[nodiscard]] bool has_news() const {
     return !completions_.empty() || has_room_again_ || copies_.has_changed();
   }
@@ -374,21 +381,22 @@ class MemorySystem {
     Completion completion{};
     std::vector<LineRequest> requests{};
     std::size_t next{0};
-    bool has_entry{false};  ///< true for an entry in a pending-request table
+    bool has_entry{false};  ///< true if the instruction has an entry in a pending-request table
     bool is_done{false};
-    /// True if the access has waited for a bank since the cycle in which it issued.
+    /// True if the access has waited for a bank after the cycle in which it issued.
     bool is_late{false};
     Ways ways{};
   };
-  /// A load/store unit: a queue of instructions, of which the first is being served.
+  /// A load/store unit: a queue of instructions, of which the first is served.
   struct Unit {
     std::deque<Access> queue{};
     std::uint64_t next_action{never};
-    Causes blocked{0};  ///< with full_mshr, the next answer counts instead of next_action
+    /// Causes that block the unit until `next_action` or, with full_mshr, until the next answer.
+    Causes blocked{0};
     std::uint64_t blocked_since{0};
   };
 
-  /// Returns the number of load/store units, from the first, that accept such an instruction.
+  /// Returns how many load/store units, counted from the first, accept this operation.
   [[nodiscard]] std::ptrdiff_t units_for(Operation operation) const {
     return operation == Operation::load ? std::ssize(units_) : 1;
   }
@@ -399,27 +407,28 @@ class MemorySystem {
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  /// The three send functions return false if the unit has to wait until its next_action.
+  /// The functions send, send_load and send_store return false if the unit must wait until
+  /// next_action.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
-  /// Returns true for a free port or null. Otherwise makes the unit wait.
+  /// Returns true if the port is free or null. Otherwise makes the unit wait for the port.
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
-  /// Returns the port that a line of the instruction occupies; null without a port.
+  /// Returns the port that a line of the instruction occupies; null without ports.
   std::uint64_t* port_of(const Instruction& instruction, std::uint64_t line);
   [[nodiscard]] Fills filled_by(const Instruction& instruction) const {
     if (instruction.is_mapped) return Fills::stash;
     return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
   }
-  /// Returns the requested sectors that must come from the second level: those that neither L1 nor,
-  /// for mapped accesses, the stash can supply.
+  /// Returns the requested sectors that must come from the second level. L1 does not contain them,
+  /// and for mapped accesses the stash does not either.
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   void note(Completion& completion, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
     if (ready < completion.ready) return;
-    // The level farthest away counts if values arrive together.
+    // If values from two levels arrive in the same cycle, the level farther from the core counts.
     if (ready > completion.ready || level > completion.level) completion.level = level;
     completion.ready = ready;
   }

@@ -15,7 +15,7 @@ namespace clprobe::simulator {
 
 inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A requested line.
+/// A line with a request in flight, and its MSHR's state.
 struct PendingLine {
   std::uint64_t line{0};
   std::uint64_t ready{0};
@@ -23,17 +23,17 @@ struct PendingLine {
   std::uint32_t sectors{0};
 };
 
-/// The memory that an answer fills: none of the unit's, the first level, local memory for a copy,
-/// or local memory that the line is mapped to.
+/// The memory that an answer fills: none of this unit, the first level, local memory for a copy, or
+/// local memory to which the line is mapped (stash).
 enum class Fills : std::uint8_t { nothing, l1, local, stash };
 
-/// The table entry that an answer frees: none, its own, or the entry of its line.
+/// The table entry that an answer frees: none, the request's entry, or the MSHR of its line.
 enum class Ends : std::uint8_t { nothing, entry, line };
 
-/// An answer in flight, or the end of a table entry without an answer.
+/// An answer in flight. For a table of warp instructions, also the end of an entry, without data.
 struct Answer {
   std::uint64_t ready{0};
-  std::uint64_t order{0};  ///< order of requests, which decides between equal times
+  std::uint64_t order{0};  ///< order of requests, which decides if `ready` is equal
   std::uint64_t line{0};
   std::uint32_t sectors{0};
   Fills fills{Fills::nothing};
@@ -52,26 +52,28 @@ class PendingTable {
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
   [[nodiscard]] bool is_full() const { return in_use_ >= entries_; }
   [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
-  /// Returns the cycle of the first answer; `never` without an answer.
+  /// Returns the cycle of the next answer; `never` without an answer.
   [[nodiscard]] std::uint64_t next_answer() const {
     return answers_.empty() ? never : answers_.top().ready;
   }
   [[nodiscard]] bool can_merge(const PendingLine& line) const {
     return config_.mergers == 0 || line.requests < config_.mergers;
   }
-  /// Returns the MSHR of a line; null without one, and for other kinds of tables.
+  /// Returns the MSHR of a line. Returns null if the line has no MSHR, and in other kinds of
+  /// tables.
   PendingLine* find(std::uint64_t line) {
     const auto found = lines_.find(line);
     return found == lines_.end() ? nullptr : &found->second;
   }
 
-  /// Takes an entry for a warp instruction, which `end_at` frees.
+  /// Takes an entry for a warp instruction. end_at() frees the entry.
   void take() {
     if (++in_use_ > max_in_use_) max_in_use_ = in_use_;
   }
   void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends = Ends::entry}); }
 
-  /// Adds a new request, which takes an entry unless entries are for warp instructions.
+  /// Adds a request for a line without an MSHR. The request takes an entry, except in a table of
+  /// warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     Ends ends = Ends::nothing;
     if (config_.kind != PendingKind::prt) {
@@ -84,7 +86,7 @@ class PendingTable {
     }
     push({.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = ends});
   }
-  /// Adds a request for further sectors of a line that has an MSHR.
+  /// Adds a request for further sectors of a line that already has an MSHR.
   void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
     entry.ready = std::max(entry.ready, ready);
@@ -95,7 +97,7 @@ class PendingTable {
           .ends = Ends::line});
   }
 
-  /// Calls `fill(answer)` for the answers until `cycle`, in order, and frees their entries. `fill`
+  /// Calls `fill(answer)` for all answers up to `cycle`, in order, and frees their entries. `fill`
   /// must not add requests.
   template <typename Fill>
   void receive(std::uint64_t cycle, Fill fill) {
@@ -112,8 +114,8 @@ class PendingTable {
     answer.order = ++order_;
     answers_.push(answer);
   }
-  /// Frees the entry of a line with the last answer for the line. Of several equally late answers,
-  /// the first one frees the entry.
+  /// Frees the MSHR of a line with the line's last answer; returns true if it did. If answers for
+  /// the line arrive in the same cycle, the first one frees the MSHR.
   bool end_line(const Answer& answer) {
     const auto found = lines_.find(answer.line);
     if (found == lines_.end() || found->second.ready > answer.ready) return false;
@@ -123,7 +125,7 @@ class PendingTable {
 
   Pending config_;
   std::uint64_t entries_;
-  std::unordered_map<std::uint64_t, PendingLine> lines_{};  // by line; only for MSHRs
+  std::unordered_map<std::uint64_t, PendingLine> lines_{};  // MSHRs by line; empty for other kinds
   std::priority_queue<Answer> answers_{};
   std::uint64_t order_{0};
   std::uint64_t in_use_{0};

@@ -17,12 +17,12 @@
 
 namespace clprobe::simulator {
 
-/// Lines of global memory that are mapped to local memory from the first access on. Kernels must
-/// reserve local memory for them. Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et
-/// al., Stash, 2015.
+/// Lines of global memory that are mapped to local memory from their first access on. Kernels must
+/// reserve local memory for these lines. Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli
+/// et al., Stash, 2015.
 class Stash {
  public:
-  /// Returns the sectors of a line that are in the stash.
+  /// Returns the sectors of a line that the stash contains.
   [[nodiscard]] std::uint32_t sectors_of(std::uint64_t line) const {
     const auto found = lines_.find(line);
     return found == lines_.end() ? 0 : found->second.sectors;
@@ -45,7 +45,7 @@ class Stash {
 
 class Stores {
  public:
-  /// Keeps references to all memories.
+  /// Keeps references to `l1`, `stash` and `far`.
   Stores(const Machine& machine, Cache& l1, Stash& stash, FarLink& far)
       : entries_(machine.store_buffer.entries),
         owns_lines_(machine.sharing.coherence == Coherence::ownership && l1.exists()),
@@ -53,10 +53,10 @@ class Stores {
         stash_(stash),
         far_(far) {}
 
-  /// Returns true if stores take ownership of lines, which the first level then keeps.
+  /// Returns true if stores take ownership of lines, which then stay in the first level.
   [[nodiscard]] bool owns_lines() const { return owns_lines_; }
 
-  /// Accepts a store. If the buffer is full, returns the cycle of the next attempt instead.
+  /// Accepts a store. If the buffer is full, returns the cycle in which to try again.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
                                     const Instruction& instruction) {
     if (instruction.is_mapped) stash_.add(request.line, request.sectors);
@@ -78,7 +78,7 @@ class Stores {
                         .is_mapped = instruction.is_mapped});
     return std::nullopt;
   }
-  /// Writes out the buffer. Returns the cycle in which the last write has arrived.
+  /// Writes the buffer to memory. Returns the cycle in which the last write has arrived.
   std::uint64_t flush(std::uint64_t now) {
     for (const Written& each : written_) {
       std::uint64_t arrival = 0;
@@ -95,7 +95,7 @@ class Stores {
     written_.clear();
     return std::max(now, last_write_);
   }
-  /// Writes back an evicted line that this unit owns, since no other memory has its contents.
+  /// Writes an evicted line back if this unit owns it: no other memory has its contents.
   void write_back(std::uint64_t now, const CacheLine& evicted) {
     if (evicted.is_owned) write_back_owned(now, evicted);
   }
@@ -109,7 +109,7 @@ class Stores {
     bool is_mapped{false};
   };
 
-  /// Returns true if this unit already owns the line, so that the store is complete.
+  /// Returns true if this unit already owns the line, so the store needs no buffer entry.
   bool is_kept(const LineRequest& request, const Instruction& instruction) {
     if (!owns_lines_ || instruction.is_written_elsewhere) return false;
     if (instruction.is_mapped) return stash_.owns(request.line);
@@ -141,7 +141,7 @@ class Stores {
   Cache& l1_;
   Stash& stash_;
   FarLink& far_;
-  std::vector<Written> written_{};             // not sent yet
+  std::vector<Written> written_{};             // buffered stores that were not sent yet
   std::vector<std::uint64_t> acknowledged_{};  // arrival cycles of the writes in flight
   std::uint64_t last_write_{0};
   std::uint64_t lines_written_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text form of a trace's instructions: one list of fields for the reader and the writer.
+// The fields of a trace's instructions in text form, in one list for the reader and the writer.
 #pragma once
 
 #include <array>
@@ -17,10 +17,11 @@ inline constexpr std::string_view end = "end";
 
 inline constexpr std::uint64_t max_lanes = 64;
 inline constexpr std::uint64_t max_access_bytes = 64;
-inline constexpr std::uint64_t max_id = 65535;              ///< of copies and clock reads
-inline constexpr std::uint64_t max_copy_bytes = 1U << 24U;  ///< far more than local memories have
+inline constexpr std::uint64_t max_id = 65535;  ///< maximum number of a copy or a clock read
+/// Maximum size of a copy, far above the size of local memories.
+inline constexpr std::uint64_t max_copy_bytes = 1U << 24U;
 
-/// The word after the instruction's name.
+/// Kind of the word after an instruction's name.
 enum class Operand : std::uint8_t { none, result, lock, copy, clock };
 
 struct Form {
@@ -30,7 +31,7 @@ struct Form {
   bool has_address{false};
 };
 
-/// All instructions except `repeat`, which is a block.
+/// All instructions except `repeat`, which begins a block.
 inline constexpr std::array forms{
     Form{Operation::alu, "alu", Operand::result},
     Form{Operation::special, "special", Operand::result},
@@ -49,8 +50,8 @@ inline constexpr std::array forms{
     Form{Operation::clock, "clock", Operand::clock},
 };
 
-/// Visits the fields of an instruction in the order of the text. `Of` is Instruction or const
-/// Instruction.
+/// Calls `fields` for each field of an instruction, in the order of the text. `Of` is Instruction
+/// or const Instruction.
 template <class Of, class Visitor>
 void visit_instruction(const Form& form, Of& instruction, Visitor& fields) {
   switch (form.operand) {
@@ -86,7 +87,7 @@ void visit_instruction(const Form& form, Of& instruction, Visitor& fields) {
   }
 }
 
-/// Visits the fields of an address, except those of its table.
+/// Calls `fields` for each field of an address, without the fields of its table.
 template <class Of, class Visitor>
 void visit_address(Of& lanes, Visitor& fields) {
   fields.address("at", lanes.base);
@@ -99,7 +100,7 @@ void visit_address(Of& lanes, Visitor& fields) {
   fields.count("bytes", lanes.bytes, 4, 1, max_access_bytes);
 }
 
-/// Visits the steps that select an entry of the table.
+/// Calls `fields` for each step that selects an entry of the address's table.
 template <class Of, class Visitor>
 void visit_place(Of& lanes, Visitor& fields) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
@@ -108,7 +109,8 @@ void visit_place(Of& lanes, Visitor& fields) {
   fields.count("table_turn", lanes.table_turn, 0, 0, most);
 }
 
-/// Returns true for a table with one entry per active lane, which the text lists as `addresses`.
+/// Returns true for a table with one entry per active lane. The text lists its entries as
+/// `addresses`.
 template <class Tables>
 bool is_list(const Lanes& lanes, const Tables& tables) {
   return lanes.table != Lanes::no_table && lanes.active != 0 && lanes.table_lane == 1 &&
