@@ -17,7 +17,7 @@ using simulator::Operation;
 using simulator::Program;
 using simulator::register_count;
 
-/// Values of the warp (see Draft) in ascending order.
+/// Values that a lane's value comes from, numbered as in `Draft`, in ascending order.
 using Values = std::vector<std::uint32_t>;
 
 void add(Values& values, const Values& more) {
@@ -27,13 +27,13 @@ void add(Values& values, const Values& more) {
   values = std::move(both);
 }
 
-/// The state of a work-item, and the origins of its values.
+/// The state of a work-item, and the warp's values from which its own values come.
 struct Lane {
   const Steps* steps{nullptr};
   std::size_t at{0};
   std::unordered_map<Value, Values> values{};
-  std::unordered_map<Value, Values> older{};     ///< before the last renaming
-  std::map<std::uint64_t, Values> own_memory{};  ///< by address
+  std::unordered_map<Value, Values> older{};     ///< values before their last renaming
+  std::map<std::uint64_t, Values> own_memory{};  ///< values in private memory, by address
 
   [[nodiscard]] bool is_done() const { return at == steps->size(); }
   [[nodiscard]] const Step& step() const { return (*steps)[at]; }
@@ -62,7 +62,7 @@ class Folding {
   }
 
  private:
-  /// Selects the lanes that are furthest behind and at the same instruction.
+  /// Selects the lanes that are at the earliest position and at the same instruction.
   void choose() {
     active_.clear();
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -128,7 +128,8 @@ class Folding {
     }
   }
 
-  /// Makes the first warp wait for the copies, and all other warps for the first one.
+  /// Makes the first warp wait for the copies. All other warps wait for the first warp at a
+  /// barrier.
   void wait_for_copies() {
     if (is_first_) {
       for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
@@ -180,7 +181,7 @@ class Folding {
     }
   }
 
-  /// Stores and loads of private memory only rename values.
+  /// Stores to and loads from private memory become renamings.
   static void keep_own(Lane& lane, const Site& site) {
     for (const MemoryAccess& each : lane.step().accesses) {
       if (each.space != Space::own) continue;
@@ -192,7 +193,8 @@ class Folding {
     }
   }
 
-  /// Issues the k-th access of each lane that accesses more than private memory, by kind of access.
+  /// Issues the k-th access of each lane, one instruction for each kind of access. Accesses to
+  /// private memory are left out.
   void access_together(std::size_t k, const Values& reads, Values& results) {
     std::map<std::pair<Space, Access>, std::vector<std::size_t>> alike;
     for (const std::size_t each : active_) {
@@ -201,7 +203,7 @@ class Folding {
       alike[{accesses[k].space, accesses[k].access}].push_back(each);
     }
     for (const auto& [kind, lanes] : alike) {
-      constexpr std::uint32_t widest = 64;  // widest access of the simulator
+      constexpr std::uint32_t widest = 64;  // widest access that the simulator accepts
       const std::uint32_t bytes = lanes_[lanes.front()].step().accesses[k].bytes;
       for (std::uint32_t part = 0; part < bytes; part += widest) {
         const Lanes places = places_of(k, lanes, part, std::min(widest, bytes - part));
@@ -222,7 +224,8 @@ class Folding {
     if (access == Access::atomic && !is_local) return emit_load(Operation::atomic);
     Values needed = reads;
     if (access == Access::atomic) {
-      // A load and a dependent store, since the simulator has no atomics of local memory.
+      // An atomic on local memory becomes a load and a dependent store, because the simulator lacks
+      // it.
       emit_load(Operation::local_load);
       needed.push_back(results.back());
     }
@@ -230,8 +233,8 @@ class Folding {
          needed);
   }
 
-  /// Returns the addresses as steps if the active lanes are the first ones and at equal distances.
-  /// Otherwise returns them as a list.
+  /// Returns the addresses in steps if the accessing lanes are the warp's first lanes and the
+  /// distances between their addresses are equal. Otherwise returns the addresses as a table.
   Lanes places_of(std::size_t k, const std::vector<std::size_t>& lanes, std::uint32_t part,
                   std::uint32_t bytes) {
     std::vector<std::uint64_t> addresses;
@@ -275,13 +278,14 @@ class Folding {
   const Spots& spots_;
   bool is_first_;
   std::vector<Lane> lanes_{};
-  std::vector<std::size_t> active_{};  ///< lanes, in their order
+  std::vector<std::size_t> active_{};  ///< active lanes in ascending order
   std::vector<Draft> drafts_{};
   std::vector<std::vector<std::uint64_t>> tables_{};
   std::uint32_t last_value_{0};
 };
 
-/// Returns the index of each value's last use, or of its definition if it is unused.
+/// Returns the index of each value's last use. For an unused value, returns the index of its
+/// definition.
 std::vector<std::size_t> last_uses(const std::vector<Draft>& drafts) {
   std::vector<std::size_t> last{0};  // entry 0 is unused
   for (std::size_t place = 0; place < drafts.size(); ++place) {
@@ -293,7 +297,7 @@ std::vector<std::size_t> last_uses(const std::vector<Draft>& drafts) {
 
 struct Holder {
   std::uint32_t value{0};
-  std::size_t written{0};  ///< index + 1; 0: never
+  std::size_t written{0};  ///< index of the definition + 1; 0: no value
 };
 
 class Registers {
@@ -310,7 +314,7 @@ class Registers {
   }
 
   std::uint64_t take(std::uint32_t value, std::size_t place) {
-    // A register whose last reader is this instruction is free.
+    // A register is free if this instruction is the last reader of its value.
     const auto is_free = [&](const Holder& holder) { return last_uses_[holder.value] <= place; };
     Holder* chosen = nullptr;
     for (Holder& each : holders_) {
@@ -330,7 +334,7 @@ class Registers {
 
  private:
   std::vector<std::size_t> last_uses_;
-  std::vector<std::uint8_t> of_value_;  ///< register_count: none
+  std::vector<std::uint8_t> of_value_;  ///< register of each value; register_count: no register
   std::array<Holder, register_count> holders_{};
 };
 

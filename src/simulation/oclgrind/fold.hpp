@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of recorded steps of a group's work-items to the instructions of warps. Pure.
+// Conversion of the recorded steps of a group's work-items to warp instructions. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace clprobe::tracer {
 
-/// A value of the program; 0 for constants and arguments.
+/// Number of a value of the program; 0 for constants and arguments.
 using Value = std::uint32_t;
 
-/// The kinds of instructions. A `renaming` becomes no instruction, since its result is its operand.
+/// The kinds of program instructions. A `renaming` needs no warp instruction: its result is its
+/// operand.
 enum class Kind : std::uint8_t {
   renaming,
   operation,
@@ -23,16 +24,17 @@ enum class Kind : std::uint8_t {
   branch,
   barrier,
   memory,
-  copy,      ///< begins an asynchronous copy
-  copy_wait  ///< waits for the copies that its accesses name
+  copy,      ///< starts an asynchronous copy
+  copy_wait  ///< waits for the copies that are named by the accesses of the step
 };
 
-/// An instruction of the program.
+/// An instruction of the program, as far as the conversion needs it.
 struct Site {
   Kind kind{Kind::renaming};
   Value result{0};
   std::vector<Value> operands{};
-  /// Number of elements of a vector that is computed element by element.
+  /// Number of operations: the elements of a vector that is computed element by element, otherwise
+  /// 1.
   std::uint32_t operations{1};
 };
 
@@ -45,19 +47,20 @@ struct MemoryAccess {
   Access access{Access::load};
   std::uint64_t address{0};
   std::uint32_t bytes{4};
-  std::uint32_t copy{0};     ///< number of an asynchronous copy in its group, from 1
-  std::uint32_t pieces{1};   ///< number of pieces of a copy, each of `bytes`
-  std::int64_t distance{0};  ///< distance in bytes between two pieces
+  std::uint32_t copy{0};     ///< number of an asynchronous copy in its group, from 1; 0: no copy
+  std::uint32_t pieces{1};   ///< number of pieces of a copy; each has `bytes` bytes
+  std::int64_t distance{0};  ///< distance in bytes between the starts of two pieces
 };
 
-/// Positions of work-items in the program: an instruction within its calls. In their order, a
-/// work-item that is behind precedes the positions where it can meet others.
+/// Positions of work-items in the program: an instruction together with the calls that led to it.
+/// If work-items can meet at a position, a work-item that has not reached it is at an earlier
+/// position.
 class Spots {
  public:
   static constexpr std::uint32_t kernel = 0;
 
-  /// Returns the number of a position. `place`: index of an instruction in its function. `caller`:
-  /// position of the call, or `kernel`.
+  /// Returns the number of a position. `caller`: position of the call, or `kernel`. `place`: index
+  /// of the instruction in its function.
   std::uint32_t find(std::uint32_t caller, std::uint32_t place) {
     const auto [found, is_new] =
         numbers_.try_emplace({caller, place}, static_cast<std::uint32_t>(paths_.size()));
@@ -81,37 +84,39 @@ class Spots {
 struct Step {
   std::uint32_t spot{0};
   std::uint32_t site{0};
-  Value chosen{0};  ///< operand that a phi takes; 0: all operands
-  /// True for a phi whose operand is a value before the last renaming, since the phis of a block
-  /// are evaluated at once.
+  Value chosen{0};  ///< operand whose value a phi takes; 0: all operands count
+  /// True for a phi whose operand is another phi of the same block. The phis of a block are
+  /// evaluated at the same time, so this phi takes the operand's value before its last renaming.
   bool takes_older{false};
   std::vector<MemoryAccess> accesses{};
 };
 
 using Steps = std::vector<Step>;  ///< steps of one work-item, in order
 
-/// A program, and the tables of its address lists.
+/// A program, and the address tables that its instructions use.
 struct FoldedWarp {
   simulator::Program program{};
   std::vector<std::vector<std::uint64_t>> tables{};
 };
 
-/// Converts the steps of a warp's work-items. Work-items at one position execute together, the
-/// positions furthest behind first, so that they diverge and reconverge as the program does. The
-/// group's first warp starts its asynchronous copies and waits for them.
+/// Converts the steps of a warp's work-items to a program. Work-items at the same position execute
+/// together, and those at the earliest position execute first. The work-items therefore diverge and
+/// reconverge as in the kernel. `is_first`: true for the group's first warp, which starts the
+/// group's asynchronous copies and waits for them.
 FoldedWarp fold_warp(const std::vector<Site>& sites, const Spots& spots,
                      std::span<const Steps> lanes, bool is_first = true);
 
-/// An instruction before register allocation. Values are numbered from 1 in order of definition.
+/// An instruction before register allocation. Values are numbered from 1 in the order of
+/// definition.
 struct Draft {
   simulator::Instruction instruction{};
   std::vector<std::uint32_t> reads{};
-  std::uint32_t result{0};  ///< 0: none
+  std::uint32_t result{0};  ///< value that the instruction defines; 0: none
 };
 
-/// Assigns each value a register from its definition to its last use: the free register that was
-/// written longest ago. Without a free register, the oldest value counts as ready and loses its
-/// register.
+/// Assigns a register to each value from its definition to its last use. Of the free registers, the
+/// one that was written longest ago is assigned. Without a free register, the value that was
+/// written first loses its register, and counts as ready.
 simulator::Program give_registers(const std::vector<Draft>& drafts);
 
 }  // namespace clprobe::tracer

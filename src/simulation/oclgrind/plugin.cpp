@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of Oclgrind that writes a kernel launch as a trace (docs/trace.md). Environment
-// variables configure it: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N],
+// variables configure the plugin: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N],
 // CLPROBE_TRACE_WIDTH=LANES.
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Function.h>
@@ -38,9 +38,9 @@
 namespace clprobe::tracer {
 namespace {
 
-/// The addresses of a launch's buffers in a trace: in order of first use, each at the start of a
-/// page. Oclgrind's own addresses have the buffer's number in their upper bits, so that all buffers
-/// would share the sets of a cache.
+/// The addresses of a launch's buffers in a trace. Each buffer starts at a page, and the buffers
+/// are in the order of their first use. Oclgrind's own addresses are not usable: they have the
+/// buffer's number in the upper bits, so all buffers would share the same sets of a cache.
 class BufferAddresses {
  public:
   explicit BufferAddresses(std::uint64_t first) : next_(first) {}
@@ -53,11 +53,13 @@ class BufferAddresses {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> bases_{};  ///< by the number of a buffer
+  /// Base address in the trace, by the number of a buffer.
+  std::map<std::uint64_t, std::uint64_t> bases_{};
   std::uint64_t next_;
 };
 
-/// Returns the function that a call enters; null for built-in functions and other instructions.
+/// Returns the function that a call enters; null for calls of built-in functions and for other
+/// instructions.
 const llvm::Function* entered_by(const llvm::Instruction& instruction) {
   const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* const called = call == nullptr ? nullptr : call->getCalledFunction();
@@ -75,8 +77,8 @@ Space space_of(const oclgrind::Memory& memory) {
   }
 }
 
-/// Replaces the accesses of a wait, which reads the events of copies, by the numbers of these
-/// copies.
+/// Replaces the accesses of a wait for copies. The wait reads the events of copies; each access
+/// then names the copy of its event.
 void name_copies(const oclgrind::WorkItem& item,
                  const std::map<std::uint64_t, std::uint32_t>& copies,
                  std::vector<MemoryAccess>& accesses) {
@@ -89,8 +91,8 @@ void name_copies(const oclgrind::WorkItem& item,
   std::erase_if(accesses, [](const MemoryAccess& each) { return each.copy == 0; });
 }
 
-/// Returns the stride in elements of a strided copy, which is an argument before its event; 1 for a
-/// plain copy.
+/// Returns the stride, in elements, of a strided copy: the argument before the event. Returns 1 for
+/// a copy without a stride.
 std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instruction& call) {
   constexpr unsigned plain_arguments = 4;
   if (llvm::cast<llvm::CallInst>(call).arg_size() <= plain_arguments) return 1;
@@ -100,11 +102,11 @@ std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instructi
 
 class GroupRecorder {
  public:
-  /// `memory`: global memory.
+  /// `memory`: Oclgrind's global memory.
   GroupRecorder(Sites& sites, Spots& spots, BufferAddresses& global, const oclgrind::Memory& memory)
       : sites_(sites), spots_(spots), global_(global), memory_(memory) {}
 
-  /// Adds an access of the work-item's next instruction.
+  /// Adds an access to the work-item's next step.
   void add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory, Access access,
                   std::uint64_t address, std::size_t bytes) {
     const Space space = space_of(memory);
@@ -130,14 +132,14 @@ class GroupRecorder {
       step.takes_older =
           other != nullptr && other->getParent() == phi->getParent() && other->comesBefore(phi);
       step.chosen = sites_.value(incoming);
-      // A constant has no origin.
+      // A phi that takes a constant becomes a renaming without an operand.
       if (step.chosen == 0) step.site = sites_.find_renaming(instruction, instruction, nullptr);
     }
     step.accesses = std::exchange(of_item.accesses, {});
     of_item.steps.push_back(std::move(step));
   }
 
-  /// Returns the steps by local id. The first dimension varies fastest.
+  /// Returns the steps of all work-items, by local id. The first dimension varies fastest.
   [[nodiscard]] std::vector<Steps> take_steps() {
     std::vector<Steps> all;
     all.reserve(items_.size());
@@ -153,8 +155,8 @@ class GroupRecorder {
   struct Item {
     Steps steps{};
     std::vector<MemoryAccess> accesses{};  ///< accesses of the next step
-    std::vector<Call> calls{};             ///< open calls
-    /// Numbers of the started copies by event.
+    std::vector<Call> calls{};             ///< calls that have not returned
+    /// Numbers of the started copies, by event.
     std::map<std::uint64_t, std::uint32_t> copies{};
   };
 
@@ -218,7 +220,8 @@ class GroupRecorder {
 };
 
 constexpr std::uint64_t first_address = 1U << 20U;
-constexpr std::size_t max_bytes = std::size_t{1} << 27U;  // limit of `clprobe gsi` for files
+// Maximum size of a file that `clprobe gsi` reads.
+constexpr std::size_t max_bytes = std::size_t{1} << 27U;
 
 void say(std::string_view message) { std::cerr << "clprobe_oclgrind: " << message << '\n'; }
 
@@ -227,7 +230,8 @@ std::string variable(const char* name, std::string_view usual) {
   return value == nullptr ? std::string(usual) : std::string(value);
 }
 
-/// Returns a whole number from 1 to `most`; nothing for other text.
+/// Returns the value of a whole number from 1 to `most`, both inclusive. Returns nothing for other
+/// text.
 std::optional<std::size_t> whole_number(std::string_view text, std::size_t most) {
   std::size_t number = 0;
   const char* const last = text.data() + text.size();
@@ -238,12 +242,13 @@ std::optional<std::size_t> whole_number(std::string_view text, std::size_t most)
 
 struct Settings {
   std::string file{};
-  std::string kernel{};  ///< empty: the first kernel
+  std::string kernel{};  ///< name of the kernel; empty: the first kernel that is launched
   std::size_t launch{1};
   std::size_t width{32};
 };
 
-/// Returns the settings; nothing, after a message, for an invalid variable.
+/// Returns the settings of the environment variables. For an invalid variable, prints a message and
+/// returns nothing.
 std::optional<Settings> settings_of_environment() {
   Settings settings{.file = variable("CLPROBE_TRACE", "clprobe.trace")};
   const std::string kernel = variable("CLPROBE_TRACE_KERNEL", "");
@@ -262,7 +267,7 @@ std::optional<Settings> settings_of_environment() {
   return settings;
 }
 
-/// The trace of a launch while it is recorded.
+/// The trace of a launch that is being recorded.
 class LaunchTrace {
  public:
   LaunchTrace(std::string_view kernel, std::size_t width)
@@ -298,11 +303,11 @@ class LaunchTrace {
   [[nodiscard]] std::uint32_t warps() const { return warps_; }
 
  private:
-  /// Returns the number of the program. Warps with equal programs share one.
+  /// Returns the number of a warp's program. Warps with equal programs share one program.
   std::uint32_t add_program(std::span<const Steps> lanes, bool is_first) {
     const FoldedWarp folded = fold_warp(sites_.all(), spots_, lanes, is_first);
     simulator::Program program = folded.program;
-    // A trace's programs must not be empty, but a kernel may do nothing.
+    // A program of a trace must not be empty, but a kernel may do nothing.
     if (program.empty()) program.push_back({.operation = simulator::Operation::branch});
     const std::string text = simulator::program_text(program, programs_.size(), folded.tables);
     const auto [found, is_new] =
@@ -318,7 +323,8 @@ class LaunchTrace {
   Spots spots_{};
   BufferAddresses global_{first_address};
   std::optional<GroupRecorder> group_{};
-  std::unordered_map<std::string, std::size_t> programs_{};  ///< numbers of programs by text
+  /// Number of each program, by its text.
+  std::unordered_map<std::string, std::size_t> programs_{};
   std::uint32_t warps_{0};
 };
 
@@ -327,7 +333,8 @@ class TracePlugin final : public ::oclgrind::Plugin {
   TracePlugin(const ::oclgrind::Context* context, Settings settings)
       : Plugin(context), settings_(std::move(settings)) {}
 
-  /// Not thread-safe, so that Oclgrind runs the work-groups one after another in order.
+  /// Reports that the plugin is not thread-safe. Oclgrind then runs the work-groups one after
+  /// another.
   [[nodiscard]] bool isThreadSafe() const override { return false; }
 
   void kernelBegin(const ::oclgrind::KernelInvocation* launch) override {
@@ -368,7 +375,7 @@ class TracePlugin final : public ::oclgrind::Plugin {
                    std::size_t address, std::size_t size, const uint8_t* /*bytes*/) override {
     add(memory, item, Access::store, address, size);
   }
-  /// The store that follows belongs to the same access.
+  /// Records an atomic by its load. The store that follows belongs to the same access.
   void memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
                         ::oclgrind::AtomicOp /*operation*/, std::size_t address,
                         std::size_t size) override {
@@ -382,7 +389,7 @@ class TracePlugin final : public ::oclgrind::Plugin {
 
   void add(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, Access access,
            std::size_t address, std::size_t size) {
-    // Oclgrind stores arguments before any work-item runs.
+    // Oclgrind stores the arguments before a work-item runs; those stores are not recorded.
     GroupRecorder* const group = item == nullptr ? nullptr : recorder();
     if (group != nullptr) group->add_access(*item, *memory, access, address, size);
   }

@@ -27,9 +27,10 @@ using llvm::Instruction;
 using llvm::BasicBlock;
 using llvm::Loop;
 
-/// Returns the position of each instruction in the function. Instructions come after all
-/// instructions that reach them, except through the back edge of a loop. A loop precedes the code
-/// after it. A work-item that waits at the higher position therefore meets the others.
+/// Returns the positions of a function's instructions. An instruction follows all instructions from
+/// which control can reach it, except through the back edge of a loop. The instructions of a loop
+/// precede those after the loop. Work-items at lower positions can therefore reach a waiting
+/// work-item.
 std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
     llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
@@ -37,8 +38,8 @@ std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
   const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
   std::unordered_map<const BasicBlock*, std::size_t> numbers;
   for (const BasicBlock* const block : order) numbers.emplace(block, numbers.size());
-  // Blocks in order of the headers of their loops, outermost first, and then of the block, so that
-  // the blocks of a loop are contiguous.
+  // The blocks are sorted by the headers of their loops, outermost loop first, and then by their
+  // own number. The blocks of a loop are then contiguous.
   std::map<std::vector<std::size_t>, const BasicBlock*> sorted;
   for (const BasicBlock* const block : order) {
     std::vector<std::size_t> path{numbers.at(block)};
@@ -58,16 +59,16 @@ std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
   return places;
 }
 
-/// Prefixes of functions that use the slower pipelines: roots, quotients, trigonometric functions
-/// and powers.
+/// Prefixes of the names of functions that use the slower pipelines: roots, quotients, powers and
+/// trigonometric functions.
 constexpr std::string_view special_beginnings[]{
     "sqrt",  "rsqrt",   "cbrt",   "sin",    "cos",       "tan",      "asin",
     "acos",  "atan",    "exp",    "log",    "pow",       "root",     "hypot",
     "erf",   "tgamma",  "lgamma", "fmod",   "remainder", "remquo",   "divide",
     "recip", "native_", "half_",  "length", "distance",  "normalize"};
 
-/// Prefixes of functions without an instruction. Work-item ids are in registers, and the simulator
-/// has no memory order.
+/// Prefixes of the names of functions that need no instruction. Work-item ids are in registers, and
+/// the simulator does not model memory order.
 constexpr std::string_view renaming_beginnings[]{
     "get_",    "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence",
     "as_",     "dbg.",      "lifetime.",      "assume",          "printf",
@@ -79,7 +80,7 @@ bool begins_like(std::string_view name, const Beginnings& beginnings) {
                      [name](std::string_view each) { return name.starts_with(each); });
 }
 
-/// Returns the name of a built-in function in OpenCL C: "barrier" for "_Z7barrierj".
+/// Returns the name of a built-in function in OpenCL C, such as "barrier" for "_Z7barrierj".
 std::string_view builtin_name(std::string_view mangled) {
   constexpr std::string_view of_llvm = "llvm.";
   constexpr std::string_view itanium = "_Z";
@@ -93,7 +94,7 @@ std::string_view builtin_name(std::string_view mangled) {
   return rest.substr(static_cast<std::size_t>(name - rest.data()), length);
 }
 
-/// Returns the kind of a call of a built-in function without memory accesses.
+/// Returns the kind of a call of a built-in function that accesses no memory.
 Kind kind_of_builtin(std::string_view name) {
   if (name == "barrier" || name == "work_group_barrier") return Kind::barrier;
   if (name.starts_with("async_work_group_")) return Kind::copy;
@@ -102,7 +103,8 @@ Kind kind_of_builtin(std::string_view name) {
   return begins_like(name, special_beginnings) ? Kind::special : Kind::operation;
 }
 
-/// Returns true for bit conversions within a register, parts of vectors, and unconditional jumps.
+/// Returns true for conversions of bits within a register, parts of vectors, and unconditional
+/// jumps.
 bool is_renaming(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::PHI:
@@ -168,7 +170,7 @@ std::uint32_t Sites::add(Site site) {
 
 Site Sites::make(const Instruction& instruction, bool has_accessed) {
   Site site{.kind = kind_of(instruction)};
-  // A wait for copies reads their events.
+  // A wait for copies also accesses memory: it reads the events of the copies.
   if (has_accessed && site.kind != Kind::copy_wait) site.kind = Kind::memory;
   if (!instruction.getType()->isVoidTy()) site.result = value(&instruction);
   for (const llvm::Use& operand : instruction.operands()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversion of LLVM's instructions to sites.
+// Conversion of LLVM's instructions to sites.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,11 @@ namespace clprobe::tracer {
 
 class Sites {
  public:
-  /// Returns the site of an instruction. An instruction that has accessed memory has another site.
+  /// Returns the number of an instruction's site. `has_accessed`: true if the instruction accessed
+  /// memory; an instruction has different sites with and without an access.
   std::uint32_t find(const llvm::Instruction& instruction, bool has_accessed);
-  /// Returns the site that renames `from` to `to`: an argument or a result of a call.
+  /// Returns the number of the site at which value `from` gets the name `to`. `to`: an argument or
+  /// the result of a call, or a phi.
   std::uint32_t find_renaming(const llvm::Instruction& at, const llvm::Value& to,
                               const llvm::Value* from);
   /// Returns the number of a value; 0 for constants.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replacement of the simulator in builds without it. All functions report the build option.
+// Replacement for the simulator in builds without it. Each function reports the missing build
+// option.
 
 #include "simulation/api/simulated.hpp"
 #include "simulation/api/simulator.hpp"

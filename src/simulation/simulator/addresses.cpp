@@ -7,7 +7,7 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Adds a sector to the request for `line`, or appends a new request.
+/// Adds a sector to the request for `line`. If no request for the line exists, appends one.
 void ask_for(std::uint64_t line, std::uint32_t sector, std::vector<LineRequest>& requests) {
   const auto found = requests.back().line == line
                          ? requests.end() - 1
@@ -41,7 +41,8 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
   }
   if (lanes.table == Lanes::no_table) return;
   const std::vector<std::uint64_t>& table = tables[lanes.table];
-  // Replaces a division per lane, which would take longer than the rest of the function.
+  // The remainder is updated from lane to lane, because a division per lane would take longer than
+  // the rest of the function.
   const std::uint64_t size = table.size();
   const std::uint64_t step = lanes.table_lane % size;
   std::uint64_t place =
@@ -59,7 +60,7 @@ void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_byt
   const int sector_shift = std::countr_zero(l1.sector_bytes);
   const int sectors_shift = std::countr_zero(l1.line_bytes) - sector_shift;
   const std::uint64_t within = (std::uint64_t{1} << sectors_shift) - 1;
-  std::uint64_t next_line = 0;  // first line after all requested lines
+  std::uint64_t next_line = 0;  // first line after the highest requested line
   for (const std::uint64_t address : addresses) {
     const std::uint64_t last = (address + access_bytes - 1) >> sector_shift;
     for (std::uint64_t sector = address >> sector_shift; sector <= last; ++sector) {
@@ -69,7 +70,7 @@ void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_byt
         ask_for(line, bit, requests);
         continue;
       }
-      // Rising addresses, the usual case, need no search.
+      // Lines above all requested lines, as in rising addresses, need no search.
       requests.push_back({.line = line, .sectors = bit});
       next_line = line + 1;
     }

@@ -32,8 +32,8 @@ bool waits_for_locks(const Trace& trace) {
       });
 }
 
-/// Uses the ends of the warps as the checksum, since the number of attempts to lock is unknown
-/// beforehand.
+/// Makes the numbers of the warps that have ended the checksum of the work. The number of
+/// instructions is no checksum here, because the number of attempts to lock is unknown beforehand.
 void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace) {
   const auto ended = std::make_shared<std::uint64_t>(0);
   work.trace = [trace, ended](std::uint64_t) {
@@ -54,8 +54,8 @@ void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace
   }
 }
 
-/// Sets the trace that `work.given` identifies, reduced to its first `work.units` units, and its
-/// checksum. Throws DeviceError for an unknown trace.
+/// Sets the trace that `work.given` identifies, reduced to the first `work.units` units, and the
+/// checksum of this trace. Throws DeviceError for an unknown trace.
 void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
                const simulator::Machine& machine) {
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
@@ -71,7 +71,7 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
   }
 }
 
-/// Returns the number of instructions that a program executes. Nested loops multiply.
+/// Returns the number of instructions that a program executes. Counts of nested loops multiply.
 std::uint64_t instructions_of(const simulator::Program& program) {
   std::vector<std::uint64_t> times(program.size(), 1);
   for (std::size_t place = 0; place < program.size(); ++place) {
@@ -85,7 +85,8 @@ std::uint64_t instructions_of(const simulator::Program& program) {
   return sum;
 }
 
-/// Returns the cycles from the first clock read 0 to the last clock read 1.
+/// Returns the cycles from the first clock read 0 to the last clock read 1; nothing without both
+/// reads.
 std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
   std::optional<std::uint64_t> first;
   std::optional<std::uint64_t> last;
@@ -110,7 +111,7 @@ class SimulatedBackend final : public Backend {
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
-  /// Announces the next points, which threads simulate in advance, one per core.
+  /// Announces the next points. Threads simulate them in advance, on one core each.
   void expect(const Probe& probe, const std::vector<const Point*>& points) override {
     expected_.clear();
     if (probe.trace == nullptr || points.size() < 2 || cores_ < 2) return;
@@ -120,7 +121,7 @@ class SimulatedBackend final : public Backend {
       try {
         expected_.emplace_back(key, work_of(probe, *point));
       } catch (const std::exception&) {
-        continue;  // prepare() reports the error
+        continue;  // prepare() reports the error of this point
       }
     }
   }
@@ -159,7 +160,7 @@ class SimulatedBackend final : public Backend {
     return work;
   }
 
-  /// Returns the launch of so many iterations, which is simulated once.
+  /// Returns the launch of `iterations` iterations. Equal launches are simulated only once.
   const Launch& launched(const std::string& key, const SimulatedWork& work,
                          std::uint64_t iterations) {
     auto& known = launches_[key];
@@ -172,19 +173,19 @@ class SimulatedBackend final : public Backend {
         .first->second;
   }
 
-  /// Starts simulations of announced points while cores are free.
+  /// Starts simulations of announced points, up to the number of cores.
   void begin_expected() {
     const auto is_running = [](const auto& each) {
       return each.second.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
     };
-    // With a single core, a second thread would only slow down the current one.
+    // With a single core, a second simulation would only slow down the current one.
     if (cores_ <= 1) return;
     while (!expected_.empty() && std::count_if(begun_.begin(), begun_.end(), is_running) < cores_) {
       auto [key, work] = std::move(expected_.front());
       expected_.pop_front();
-      // The requested point itself has an entry without a launch.
+      // The point that is requested now has an entry in launches_ without a launch.
       if (begun_.contains(key) || (launches_.contains(key) && !launches_[key].empty())) continue;
-      // Without a free thread, the point is simulated when it is requested.
+      // If no thread can start, the point is simulated when it is requested.
       begun_.emplace(key, std::async([this, simulated = std::move(work)] {
                        return run(simulated, simulated.iterations);
                      }));
@@ -224,7 +225,7 @@ class SimulatedBackend final : public Backend {
       measurement.sample.witness = work.witness ? work.witness() : result.warp_instructions;
       measurement.expected_witness =
           work.witness ? work.expected_witness : clprobe::instructions_of(trace);
-    } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock, Cancelled
+    } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock or Cancelled
       throw DeviceError(fmt::format("simulating: {}", error.what()));
     }
     return launch;
@@ -238,7 +239,7 @@ class SimulatedBackend final : public Backend {
   std::function<bool()> cancelled_;
   std::ptrdiff_t cores_;
   std::deque<std::pair<std::string, SimulatedWork>> expected_{};
-  // Last member, so that the threads end before the other members.
+  // The last member is destroyed first, so the threads end while the other members exist.
   std::map<std::string, std::future<Launch>> begun_{};
 };
 

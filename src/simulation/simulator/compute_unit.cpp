@@ -32,7 +32,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
 
-// The steps of a cycle.
+// Steps of a cycle.
 
 std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (phase_ == Phase::ended) return never;
@@ -41,7 +41,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   const bool is_watched = observer_ != nullptr;
   if (is_watched) tell_until(now);
   take_news(now);
-  // In most steps all warps sleep while requests are in flight.
+  // In most steps, all warps wait while requests are in flight.
   if (!is_watched && options_.skips_idle && now < wake_at_) {
     return std::min(wake_at_, memory_.next_event());
   }
@@ -53,7 +53,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   }
   wake_at_ = never;
   issued_ = issue(now);
-  // The issue stage has not checked the warps after the last one that issued.
+  // If the issue width is used up, warps remain that the issue stage has not checked in this cycle.
   if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
   if (is_watched) {
     observe(now);
@@ -63,7 +63,8 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   return std::min(wake_at_, memory_.next_event());
 }
 
-/// Ends the unit once its warps have ended, its copies are complete and its stores have arrived.
+/// Ends the unit when its copies are complete and its stores have arrived. All warps have ended
+/// before.
 std::uint64_t ComputeUnit::drain(std::uint64_t now) {
   if (memory_.next_event() != never) return memory_.next_event();
   end_ = std::max(memory_.flush(now), memory_.copies().last_done());
@@ -123,7 +124,7 @@ Result ComputeUnit::finish(std::uint64_t last_warp_end, std::uint64_t end) {
   return std::move(result_);
 }
 
-// Warps, from dispatch to end.
+// Warps from their dispatch to their end.
 
 bool ComputeUnit::dispatch_one(std::uint64_t now) {
   if (!sees_groups()) return false;
@@ -160,8 +161,8 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   used_contexts_ = std::max(used_contexts_, context + 1);
 }
 
-/// Applies changes of warps that need no issue slot: an acquired lock, or the end of a warp whose
-/// last result is ready.
+/// Applies changes that need no issue slot: a warp that has acquired a lock, and the end of a warp
+/// whose last result is ready.
 void ComputeUnit::settle(std::uint64_t now) {
   for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
     if (wake_[context] > now && options_.skips_idle) continue;
@@ -236,7 +237,7 @@ void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
   }
 }
 
-// Causes that keep a warp from issuing.
+// Causes that keep a warp from issuing an instruction.
 
 void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                     Blockage& found) {
@@ -289,7 +290,7 @@ void ComputeUnit::find_scoreboard_hazard(const Warp& warp, std::uint64_t now,
 }
 
 /// Adds the causes why the units that an operation needs are busy. All load/store units accept
-/// loads. The first unit accepts other accesses, and stores unless a release delays them.
+/// loads, but only the first accepts other accesses. A release may delay stores.
 void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& found) const {
   const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
     const std::uint64_t first = *std::min_element(free.begin(), free.end());
@@ -320,7 +321,7 @@ void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& fo
   found.waiting = Waiting::room;
 }
 
-/// Adds the waits of an instruction for copies, or for local memory that copies write.
+/// Adds the cause if an instruction waits for a copy, or for local memory that a copy writes.
 void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
                                     std::uint64_t now, Blockage& found) const {
   const bool waits = instruction.operation == Operation::copy_wait;
@@ -358,7 +359,7 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
 
 // The issue stage, and the effects of instructions.
 
-/// Returns the number of warps that issued.
+/// Issues instructions in this cycle. Returns the number of warps that issued.
 std::uint32_t ComputeUnit::issue(std::uint64_t now) {
   const std::uint32_t first = last_issued_;
   std::uint32_t issued = 0;
@@ -385,7 +386,7 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now) {
   return issued;
 }
 
-/// Returns true if the warp has issued. Otherwise sets the cycle of the next attempt.
+/// Tries to issue the warp's next instruction. If this fails, sets the cycle of the next attempt.
 bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   const Blockage blockage = find_blockage(warp, now);
@@ -395,7 +396,8 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
     return false;
   }
   wake_[context] = now + 1;
-  if (is_at_end(warp)) return false;  // became ready in this cycle and ends in the next
+  // The warp's last result became ready in this cycle, so the warp ends in the next cycle.
+  if (is_at_end(warp)) return false;
   const Instruction& instruction = next_of(warp);
   warp.issued_at = now;
   if (observer_ != nullptr) {
@@ -464,7 +466,7 @@ void ComputeUnit::send_to_memory(std::uint32_t context, const Instruction& instr
     warp.load[index_of(instruction.writes)] = load;
   }
   memory_.accept(now, instruction, context, execution_of(warp), load);
-  if (!takes_lock) advance(warp, now);  // a warp repeats an acquire until it succeeds
+  if (!takes_lock) advance(warp, now);  // a warp repeats an acquire until it has the lock
 }
 
 void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
@@ -486,7 +488,7 @@ void ComputeUnit::observe(std::uint64_t now) {
   }
 }
 
-/// Updates the state of a context. Returns the cycle until which the state holds.
+/// Updates the reported state of a context. Returns the cycle until which the state is constant.
 std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   if (warp.issued_at == now) return now + 1;
@@ -500,11 +502,11 @@ std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now
                       .number = warp.number,
                       .program = warp.program,
                       .instruction = warp.at};
-  // A warp whose end could not be applied in this cycle ends in the next one.
+  // A warp that reached its end in this cycle is removed only in the next cycle.
   return is_at_end(warp) && blockage.causes == 0 ? now + 1 : blockage.changes;
 }
 
-/// Reports the cycles since the last step. Their number is unknown before the next step.
+/// Reports the cycles since the last step. Before the next step, their number is unknown.
 void ComputeUnit::tell_until(std::uint64_t now, bool is_last_flush) {
   if (now == told_until_) return;
   if (observer_->cycles) {

@@ -14,7 +14,7 @@ std::uint64_t cost_of(std::uint64_t bytes, double bytes_per_cycle) {
                                  static_cast<std::uint64_t>(std::llround(cycles * Port::fraction)));
 }
 
-/// Finaliser of splitmix64 (Steele, Lea, Flood 2014).
+/// Returns a hash of `value`: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
   value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
@@ -25,7 +25,7 @@ std::uint64_t count_of(std::uint32_t sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors));
 }
 
-// Salts that make a line's latencies at different levels and for different compute units
+// Salts of the hash of a line. They make the line's latencies to different levels and compute units
 // independent of each other.
 constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;

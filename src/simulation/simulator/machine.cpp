@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a machine, the checks of its fields, and its description as a device.
+// The file format of machines, the checks of their fields, and their description as devices.
 #include <fmt/format.h>
 
 #include <bit>
@@ -15,7 +15,7 @@
 namespace clprobe::json {
 namespace {
 
-// Maxima far above any device. Sums of a whole run stay below 2^63.
+// Maxima far above those of any device. With these limits, the cycles of a run stay below 2^63.
 constexpr std::int64_t max_cycles = 1000000;
 constexpr std::int64_t max_entries = std::int64_t{1} << 24U;
 constexpr std::int64_t max_count = std::int64_t{1} << 16U;
@@ -198,8 +198,9 @@ void check_latency(const Latency& latency, std::string_view path) {
   require(latency.low <= latency.high, fmt::format("{}.high", path), "at least low", latency.high);
 }
 
-/// Maximum number of lines of a cache: 512 MiB with lines of 64 bytes. The simulator keeps some 60
-/// bytes per touched line, and probes touch all lines before they measure.
+/// Maximum number of lines of a cache: 512 MiB with lines of 64 bytes. The limit bounds the
+/// simulator's memory, which is about 60 bytes per accessed line. Probes access all lines before
+/// they measure.
 constexpr std::uint64_t max_lines = std::uint64_t{1} << 23U;
 
 void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view path) {
@@ -231,7 +232,7 @@ void check_together(const Machine& machine) {
   check_latency(machine.sharing.remote_latency_cycles, "sharing.remote_latency_cycles");
 }
 
-/// Reads a machine. Throws RunFormatError for an invalid document.
+/// Returns the machine of a document. Throws RunFormatError for an invalid document.
 Machine decode(const json::Json& document) {
   const json::Cursor root(document);
   Machine machine;
@@ -241,7 +242,7 @@ Machine decode(const json::Json& document) {
   return machine;
 }
 
-/// Returns the cycles between two consecutive clock reads of a warp.
+/// Returns the cycles between two consecutive clock reads by a warp.
 std::uint64_t clock_overhead(const Machine& machine) {
   Trace trace;
   trace.programs = {{read_clock(0), read_clock(1)}};

@@ -96,8 +96,8 @@ Causes MemorySystem::busy_causes(Operation operation) const {
       std::find_if(units_.begin(), end, [](const Unit& unit) { return unit.blocked != 0; });
   if (blocked != end) return blocked->blocked;
   const Access& first = units_.front().queue.front();
-  // The cycle in which the access issued is no stall. Its last cycle is the cost of the bank
-  // conflict.
+  // After a wait for a bank, the access is served one cycle late. This last cycle counts as a bank
+  // conflict; the cycle in which the access issued is no stall.
   const bool is_lost_cycle = first.is_late && first.is_done;
   const bool has_conflict = is_lost_cycle || first.ways.ways > first.ways.parts;
   return has_conflict ? cause::bank_conflict : cause::serial_requests;
@@ -180,7 +180,7 @@ void MemorySystem::finish(Access& access) {
   if (access.has_entry) table_.end_at(access.completion.ready);
   const Operation operation = access.instruction->operation;
   if (operation == Operation::store || operation == Operation::local_store) return;
-  // Acquires and releases complete with the answer to their lock request.
+  // Acquires and releases complete when the answer to their lock request arrives.
   if (operation == Operation::acquire || operation == Operation::release) return;
   completions_.push_back(access.completion);
 }
@@ -198,7 +198,7 @@ void MemorySystem::report(Result& result) const {
   result.lines_written = stores_.lines_written();
 }
 
-// The service of requests for lines.
+// Service of requests for lines.
 
 std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64_t line) {
   if (instruction.operation != Operation::load && instruction.operation != Operation::store) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines that come with clprobe. Numbers without a source are marked as assumed.
+// The machines that clprobe provides. Numbers without a source are marked as assumed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ constexpr std::uint64_t mib = 1U << 20U;
 constexpr std::uint64_t gib = 1U << 30U;
 
 /// NVIDIA Tesla M2070. Lashgar et al. 2015: 128 MSHRs with 8 mergers, 4 instructions of a warp in
-/// flight. Anderson et al., quoted there: shared memory 27 cycles, global memory 570. Fermi
-/// whitepaper: 14 SMs, 48 warps, 16/48 KiB, 768 KiB L2. Assumed: the latencies of L1 and L2, and
-/// one line per cycle.
+/// flight. Anderson et al., quoted by Lashgar et al.: shared memory 27 cycles, global memory 570
+/// cycles. Fermi whitepaper: 14 SMs, 48 warps, 16 or 48 KiB of L1, 768 KiB of L2. Assumed: the
+/// latencies of L1 and L2, and one line per cycle.
 Machine fermi_m2070() {
   Machine machine;
   machine.core = {.clock_ghz = 1.15,
@@ -43,10 +43,10 @@ Machine fermi_m2070() {
   return machine;
 }
 
-/// The M2070 according to Fig. 1 of Lashgar et al., with three load/store units. The measured
-/// latency rises up to 32 threads, is flat from 33 to 96, and rises again: three warps issue their
-/// requests at once, each a line per cycle. Assumed: a second level with the bandwidth for three
-/// units, which nobody has measured. This preset is therefore separate.
+/// The M2070 with three load/store units, which fits Fig. 1 of Lashgar et al. There, the latency
+/// rises up to 32 threads, is flat from 33 to 96 threads, and then rises again. With three units,
+/// three warps send their requests at the same time, each one line per cycle. Assumed, because no
+/// published measurement exists: a second level with enough bandwidth for three units.
 Machine fermi_m2070_units() {
   Machine machine = fermi_m2070();
   machine.load_store_units.count = 3;
@@ -54,11 +54,11 @@ Machine fermi_m2070_units() {
   return machine;
 }
 
-/// NVIDIA Tesla K20, for both interpretations of Lashgar et al. Their number: 3 instructions of a
-/// warp in flight. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: loads that bypass
-/// the L1, the latencies, and 16 lines per cycle. The spikes at 1360 requests need fewer than
-/// latency / 1360 cycles per request. At one line per cycle, the first answer would arrive long
-/// before the table is full, and there would be no spike.
+/// NVIDIA Tesla K20, for two interpretations of the measurements of Lashgar et al. Lashgar et al.:
+/// 3 instructions of a warp in flight. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB of L2.
+/// Assumed: loads that bypass L1, the latencies, and 16 lines per cycle. This rate is needed for
+/// the measured spikes of latency at 1360 requests. At one line per cycle, the first answer would
+/// arrive before 1360 requests fill the table, and no spike would occur.
 Machine kepler_k20(const Pending& pending) {
   Machine machine = fermi_m2070();
   machine.core.clock_ghz = 0.706;
@@ -82,18 +82,19 @@ Machine kepler_k20(const Pending& pending) {
   return machine;
 }
 
-/// A pool that fits the spikes after 680 threads of two loads and 454 of three: 1360 <= C < 1364.
+/// The K20 with a pool of requests. Spikes after 680 threads with two loads and after 454 threads
+/// with three loads imply a capacity from 1360 to below 1364.
 Machine kepler_k20_pool() {
   return kepler_k20({.kind = PendingKind::request_pool, .entries = 1362});
 }
 
-/// The paper's interpretation: a table of warp instructions. The paper concludes at least 45
-/// entries, and computes with 44 times 32.
+/// The K20 with a table of warp instructions, which is the paper's interpretation. The paper
+/// concludes that the table has at least 45 entries, and computes with 44 entries of 32 requests.
 Machine kepler_k20_prt() { return kepler_k20({.kind = PendingKind::prt, .entries = 44}); }
 
 /// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in 64-bit
-/// mode. Other numbers are those of the K20, which is also a Kepler. Assumed: 1.5 MiB of L2. Their
-/// c1 and c2, 1.047 and 337.7, are results to reproduce and not parameters.
+/// mode. Other numbers are those of the K20, which is also a Kepler GPU. Assumed: 1.5 MiB of L2.
+/// The paper's constants c1 = 1.047 and c2 = 337.7 are results to reproduce, not parameters.
 Machine gtx_780_ti() {
   Machine machine = kepler_k20_pool();
   machine.core.clock_ghz = 0.928;
@@ -105,9 +106,9 @@ Machine gtx_780_ti() {
 }
 
 /// Alsop 2016, table 5.1 and chapter 5: a GPU similar to a GTX 480 at 700 MHz, simulated by
-/// GPGPU-Sim 3.2.1. The two schedulers, greedy then oldest, the pipelines and the lines of 128
-/// bytes are those of its GTX 480. Assumed: MSHRs with unlimited mergers, banks with one port each,
-/// and the results of bench/calibrate.py: both bandwidths, and two cycles per atomic on a line.
+/// GPGPU-Sim 3.2.1. From the GTX 480 of GPGPU-Sim: two schedulers (greedy then oldest), the
+/// pipelines, and the lines of 128 bytes. Assumed: MSHRs with unlimited mergers, and banks with one
+/// port each. From bench/calibrate.py: both bandwidths, and two cycles per atomic on a line.
 Machine gsi() {
   Machine machine;
   machine.core = {.clock_ghz = 0.7,
@@ -136,9 +137,9 @@ Machine gsi() {
 }
 
 /// A machine similar to an NVIDIA H200. Published pointer chases: L1 32 cycles up to 205 KiB, L2
-/// 280, memory 620 to 690, local memory 29 (GH200); 132 SMs of 64 warps. Assumed: 512 pending
-/// sectors as on Volta (Hopper has at least 320), 64 bytes per cycle from L2, and one SM's share of
-/// the memory bandwidth.
+/// 280 cycles, memory 620 to 690 cycles, local memory 29 cycles (GH200). Published sizes: 132 SMs
+/// of 64 warps. Assumed: 512 pending sectors as on Volta (Hopper has at least 320), 64 bytes per
+/// cycle from L2, and one SM's share of the memory bandwidth.
 Machine hopper_like() {
   Machine machine;
   machine.core = {.clock_ghz = 1.98,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute units with a common clock that share the second level, main memory and locks. Cycles
-// without changes are skipped.
+// Compute units with a common clock, which share the second level, main memory and locks. The
+// simulation skips cycles without changes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Returns the longest time without progress that is no deadlock: locks of units outside the
-/// simulation, flushes and answers end within this time. Warps that wait for a lock repeat their
-/// attempts, so that a deadlock looks like work.
+/// Returns the maximum time without progress that is no deadlock. Compute units outside the
+/// simulation release their locks within this time, and flushes and answers end. A limit is needed
+/// because warps that wait for a lock repeat their attempts, so a deadlock looks like work.
 std::uint64_t max_spin_cycles_for(const Trace& trace) {
   std::uint64_t longest = 0;
   for (const Lock& lock : trace.locks) longest = std::max(longest, lock.held_elsewhere.high);
@@ -55,13 +55,13 @@ class Grid {
   }
 
  private:
-  /// A compute unit, and the cycle of its next step.
+  /// A compute unit with the cycle of its next step.
   struct TimedUnit {
     std::unique_ptr<ComputeUnit> unit{};
     std::uint64_t due{0};
   };
 
-  /// Assigns a work-group to each unit in turn, until no unit has room.
+  /// Starts work-groups on the units in turn, until no unit has room for the next group.
   void dispatch() {
     bool has_room = true;
     while (has_room) {
@@ -72,14 +72,14 @@ class Grid {
     }
   }
 
-  /// Returns the first cycle in which anything happens.
+  /// Returns the first cycle in which the state of a unit or a lock can change.
   [[nodiscard]] std::uint64_t next() const {
     std::uint64_t first = shared_.locks.next();
     for (const TimedUnit& each : units_) first = std::min(first, each.due);
     return first;
   }
 
-  /// Simulates some thousand steps before cycle `end`. Returns false at that cycle.
+  /// Simulates up to 2^14 steps before cycle `end`. Returns false once cycle `end` is reached.
   bool run_stretch(std::uint64_t end) {
     constexpr std::uint64_t stretch_steps = 1U << 14U;
     for (std::uint64_t steps = 0; steps < stretch_steps; ++steps) {
@@ -95,7 +95,7 @@ class Grid {
     return true;
   }
 
-  /// Answers lock requests, which happens at the beginning of a cycle.
+  /// Serves the lock requests that have arrived. Called at the beginning of a cycle.
   void answer_locks(std::uint64_t now) {
     if (shared_.locks.next() > now) return;
     shared_.locks.process(now, [&](const LockRequest& request) {
@@ -105,7 +105,8 @@ class Grid {
     });
   }
 
-  /// Throws Cancelled, or Deadlock if all warps wait for locks that no warp can release.
+  /// Throws Cancelled if the user cancels, or Deadlock if all warps wait for locks that no warp can
+  /// release.
   void refuse_to_go_on() const {
     if (options_.cancelled && options_.cancelled()) throw Cancelled("interrupted");
     std::uint64_t progress = 0;
@@ -140,8 +141,8 @@ class Grid {
   Shared shared_;
   std::vector<TimedUnit> units_;
   Options options_;
-  std::uint64_t max_spin_cycles_;  // a warp that can get a lock gets it within this time
-  std::uint64_t last_{0};          // last cycle in which a unit did anything
+  std::uint64_t max_spin_cycles_;  // a warp gets a lock that is free within this time
+  std::uint64_t last_{0};          // last cycle in which a unit changed its state
 };
 
 }  // namespace
@@ -172,7 +173,7 @@ Result sum_of(std::vector<Result> units) {
     }
     sum.clock_reads.insert(sum.clock_reads.end(), each.clock_reads.begin(), each.clock_reads.end());
   }
-  // Stable, since reads of one unit are in the order of issue.
+  // The sort is stable, because reads of one unit are in the order of issue.
   std::stable_sort(sum.clock_reads.begin(), sum.clock_reads.end(),
                    [](const ClockRead& a, const ClockRead& b) { return a.cycle < b.cycle; });
   return sum;

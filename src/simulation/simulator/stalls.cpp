@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GSI's two algorithms, and the accountant that attributes the cycles of a simulation in both
-// views.
+// GSI's Algorithms 1 and 2, and the accountant, which attributes the cycles of a simulation in two
+// views: GSI's view and the view of all causes.
 #include "simulation/api/simulator.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::size_t index_of(Level level) {
   return index_of(Stall::memory_data) + static_cast<std::size_t>(level);
 }
 
-/// Returns the sum over the parts that `belongs` selects.
+/// Returns the sum of the cycles of all parts for which `belongs` returns true.
 template <typename Belongs>
 double sum_where(const Breakdown& breakdown, Belongs belongs) {
   double sum = 0.0;
@@ -121,7 +121,7 @@ void StallAccountant::see(const CycleState& state) {
   StallSet found = 0;
   blocked_.clear();
   for (const WarpState& warp : state.warps) {
-    // A warp without a cause has issued or is about to end.
+    // A warp without a cause has issued, or ends in the next cycle.
     if (warp.causes == 0 || warp.causes == cause::idle) continue;
     Kind& kind = kind_of(warp.causes);
     found = static_cast<StallSet>(found | bit_of(kind.stall));
@@ -155,8 +155,8 @@ StallAccountant::LoadWaits& StallAccountant::waits_for(std::uint64_t load) {
   return loads_[load];
 }
 
-/// Distributes the slots of a cycle. Their number is the issue width or the number of warps,
-/// whichever is smaller.
+/// Distributes the slots of a cycle. The number of slots is the smaller of the issue width and the
+/// number of warps.
 void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
   const std::uint64_t slots = std::min<std::uint64_t>(issue_width_, issued + blocked_.size());
   if (slots == 0) {
@@ -173,7 +173,7 @@ void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
   }
 }
 
-/// Distributes the cycle among the warps that have its type.
+/// Distributes a cycle among the warps that have the stall type of the cycle.
 void StallAccountant::share_cycle(double cycles, StallSet found) {
   const Stall stall = classify_cycle(found, priorities_);
   const auto count = std::count_if(blocked_.begin(), blocked_.end(),
@@ -190,7 +190,7 @@ void StallAccountant::share_cycle(double cycles, StallSet found) {
 StallAccount StallAccountant::account(Result result) const {
   StallAccount account{.result = std::move(result), .gsi = gsi_, .all_causes = all_causes_};
   for (const auto& [causes, kind] : kinds_) {
-    // Each cause has an equal part. The parts of memory data come from the loads.
+    // The causes of a warp share its slots equally. The loads determine the level of memory data.
     for (Causes left = causes & ~cause::memory_data; left != 0; left &= left - 1) {
       const Causes one = left & (~left + 1);
       const Stall stall = classify_instruction(conditions_of(one), priorities_);

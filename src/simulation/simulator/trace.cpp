@@ -53,8 +53,8 @@ void check_group(const Group& group, std::size_t place, const Trace& trace,
   }
 }
 
-/// Makes the locks common to the units of a launch. No other unit holds them if all units are
-/// simulated.
+/// Makes the units of a launch share its locks. If all units are simulated, no unit outside the
+/// simulation holds a lock.
 void share_locks(std::vector<Lock>& locks, bool are_all_there) {
   for (Lock& lock : locks) {
     lock.is_shared = true;
@@ -95,7 +95,7 @@ Instruction barrier(Registers reads) { return make(Operation::barrier, reads); }
 Instruction acquire(std::uint32_t lock) { return {.operation = Operation::acquire, .id = lock}; }
 
 Instruction release(std::uint32_t lock) {
-  // Waits for all values that were loaded under the lock.
+  // A release waits for all values that were loaded while the warp held the lock.
   return {.operation = Operation::release, .reads = ~std::uint64_t{0}, .id = lock};
 }
 

@@ -23,20 +23,21 @@ namespace {
 
 constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
-// Limits far above the needs of kernels of moderate size. A hundred million warp instructions take
-// minutes, and two million instructions of programs take some 300 MB.
+// Limits far above the needs of usual kernels. The simulation of 100 million warp instructions
+// takes minutes. Programs with 2 million instructions take about 300 MB of memory.
 constexpr std::uint64_t max_instructions = 1U << 21U;
 constexpr std::uint64_t max_executed = 100'000'000;
 constexpr std::uint64_t max_warps = 1U << 20U;
 constexpr std::uint64_t max_locks = 1U << 16U;
-constexpr std::uint64_t max_loops = 16;  // nesting depth
+constexpr std::uint64_t max_loops = 16;  // maximum depth of nested loops
 constexpr std::uint64_t max_resident_bytes = std::uint64_t{1} << 28U;
 constexpr std::uint64_t max_held_cycles = 1U << 24U;
 constexpr std::uint64_t max_tables = 1U << 21U;
-constexpr std::uint64_t max_entries = 1U << 24U;  // tables and lists together: 128 MiB
+// Maximum number of entries of all tables and lists, which take 128 MiB.
+constexpr std::uint64_t max_entries = 1U << 24U;
 constexpr std::size_t max_name = 64;
 
-/// Returns a word of the file for a message: in ASCII, truncated if long.
+/// Returns a word of the file as text for a message: ASCII only, and truncated after 40 characters.
 std::string shown(std::string_view word) {
   constexpr std::size_t max_letters = 40;
   std::string text = "'";
@@ -46,8 +47,8 @@ std::string shown(std::string_view word) {
   return text + (word.size() > max_letters ? "...'" : "'");
 }
 
-/// Returns the number "0x1000" or "4096", if it lies from `least` to `most`; nothing for other
-/// text.
+/// Returns the value of "0x1000" or "4096" if it is from `least` to `most`, both inclusive. Returns
+/// nothing for other values and other text.
 std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t least,
                                           std::uint64_t most) {
   const bool is_hexadecimal = text.starts_with("0x");
@@ -69,7 +70,7 @@ std::vector<std::string_view> comma_parts(std::string_view text) {
   }
 }
 
-/// Returns true for 1 to 64 ASCII letters, digits and some punctuation.
+/// Returns true for a name of 1 to 64 ASCII letters, digits and characters of _.+-
 bool is_kernel_name(std::string_view name) {
   return !name.empty() && name.size() <= max_name &&
          std::all_of(name.begin(), name.end(), [](char letter) {
@@ -79,8 +80,8 @@ bool is_kernel_name(std::string_view name) {
          });
 }
 
-/// The words and the fields "name=value" of a line, each of which is taken once. Any rest is an
-/// error.
+/// A line of a trace: its words and its fields "name=value". Each word and field is taken once, and
+/// a remaining word or field is an error.
 class TraceLine {
  public:
   TraceLine(std::string_view text, std::size_t number) : number_(number) {
@@ -100,16 +101,17 @@ class TraceLine {
     }
   }
 
-  /// Throws TraceFileError with the line's number.
+  /// Throws TraceFileError with the line's number and the problem.
   [[noreturn]] void refuse(const std::string& problem) const {
     throw TraceFileError(fmt::format("line {}: {}", number_, problem));
   }
 
-  /// Returns the first word, which is the kind of the line; empty for an empty line.
+  /// Returns the first word, which determines the kind of line; empty for an empty line.
   [[nodiscard]] std::string_view kind() const { return kind_; }
   [[nodiscard]] bool has_word() const { return next_ < words_.size(); }
 
-  /// Returns the next word. `what` describes the expected word: "a register, r0 to r63".
+  /// Returns the next word. `what`: description of the expected word, such as "a register, r0 to
+  /// r63".
   std::string_view take_word(std::string_view what) {
     if (!has_word()) refuse(fmt::format("expected {} after '{}'", what, kind()));
     return words_[next_++];
@@ -119,7 +121,7 @@ class TraceLine {
     if (const auto number = whole_number(word, least, most)) return *number;
     refuse(fmt::format("expected {} from {} to {}, found {}", what, least, most, shown(word)));
   }
-  /// Reads one of two words. Returns true for the first.
+  /// Reads the next word, which must be `first` or `second`. Returns true if it is `first`.
   bool take_choice(std::string_view first, std::string_view second) {
     const std::string what = fmt::format("{} or {}", first, second);
     const std::string_view word = take_word(what);
@@ -128,7 +130,8 @@ class TraceLine {
     }
     return word == first;
   }
-  /// Returns true if the word is among the rest: "skips_l1".
+  /// Removes the word `name` ("skips_l1") from the words not taken yet. Returns true if it was
+  /// present.
   bool take_flag(std::string_view name) {
     const auto found =
         std::find(words_.begin() + static_cast<std::ptrdiff_t>(next_), words_.end(), name);
@@ -165,7 +168,7 @@ class TraceLine {
     refuse(fmt::format("{}= expects a whole number{}, found {}", name,
                        is_any ? "" : fmt::format(" from {} to {}", least, most), shown(value)));
   }
-  /// Throws if a word or a field was not taken.
+  /// Throws TraceFileError if a word or a field was not taken.
   void end() const {
     if (!has_word() && fields_.empty()) return;
     refuse(fmt::format("{} is not allowed after {}",
@@ -177,15 +180,15 @@ class TraceLine {
   std::string_view kind_{};
   std::vector<std::string_view> words_{};
   std::vector<std::string_view> fields_{};
-  /// Index of the next word, so that a hostile line with millions of words takes linear time.
+  /// Index of the next word. With an index, a line of millions of words takes linear time.
   std::size_t next_{0};
 };
 
-/// Reads the fields of an instruction.
+/// Reads the fields of an instruction from a line.
 class FieldReader {
  public:
-  /// Appends lists of addresses to the tables of `trace`. `named`: index in the trace of each table
-  /// of the file. `entries`: total number of entries of tables and lists.
+  /// Appends lists of addresses to the tables of `trace`. `named`: index in `trace` for each table
+  /// of the file. `entries`: number of entries of all tables and lists so far.
   FieldReader(TraceLine& line, Trace& trace, const std::vector<std::uint32_t>& named,
               std::uint64_t& entries)
       : line_(line), trace_(trace), named_(named), entries_(entries) {}
@@ -244,7 +247,7 @@ class FieldReader {
     lanes.table = named_table(*table);
     trace_words::visit_place(lanes, *this);
   }
-  /// Returns the index in the trace of the table with this number in the file.
+  /// Returns the index in the trace for a table's number in the file.
   [[nodiscard]] std::uint32_t named_table(std::string_view text) const {
     if (named_.empty()) line_.refuse("expected a table before this line");
     return named_[line_.number_in("table", text, 0, named_.size() - 1)];
@@ -280,7 +283,8 @@ class FieldReader {
     lanes.table_lane = 1;
     trace_.tables.push_back(std::move(addresses));
   }
-  /// Converts lanes of a mask with gaps to a list of their distances from `at`.
+  /// Sets the active lanes of a mask. A mask with gaps becomes a list of the lanes' distances from
+  /// `at`.
   void set_mask(Lanes& lanes, std::string_view text) {
     std::uint64_t bits = line_.number_in("mask", text, 1, any_number);
     if (std::has_single_bit(bits + 1) || bits == any_number) {
@@ -324,11 +328,11 @@ class TraceReader {
   }
 
  private:
-  /// An open block: "repeat 8" and its instructions.
+  /// An open loop: "repeat 8" and the instructions after it.
   struct Loop {
     std::uint32_t first{0};
     std::uint64_t times{1};
-    std::uint64_t times_in_all{1};  ///< including the enclosing loops
+    std::uint64_t times_in_all{1};  ///< product of `times` of this loop and all enclosing loops
   };
 
   TraceLine next() {
@@ -365,7 +369,7 @@ class TraceReader {
     (this->*row->read)(line);
   }
 
-  /// Ends the open program or group, if it is complete.
+  /// Ends the open program or group. Refuses the line if the program or group is incomplete.
   void close_blocks(const TraceLine& line) {
     if (!loops_.empty()) line.refuse("expected 'end' before this line: a repeat is open");
     if (is_in_program_ && program().empty()) line.refuse("expected instructions before this line");
@@ -390,7 +394,7 @@ class TraceReader {
     file_.groups_of = line.take_choice("unit", "launch") ? GroupsOf::unit : GroupsOf::launch;
   }
 
-  /// Reads "table 0 0x1000 0x2000": a new table, or more entries of one.
+  /// Reads "table 0 0x1000 0x2000". Adds a new table, or adds entries to the last table.
   void read_table(TraceLine& line) {
     const auto number = line.take_number("a table's number", 0, max_tables);
     if (number > tables_.size()) {
@@ -471,7 +475,8 @@ class TraceReader {
     const auto lanes = line.need_number("lanes", 1, trace_words::max_lanes);
     const auto number = line.number_or("number", next_warp_, 0, max_warps);
     const auto count = line.number_or("count", 1, 1, max_warps);
-    executed_in_all_ += count * executed_[program];  // both bounded: at most 47 bits
+    // No overflow: both factors are bounded, so the product has at most 47 bits.
+    executed_in_all_ += count * executed_[program];
     if (executed_in_all_ > max_executed) {
       line.refuse(fmt::format(
           "more than {} warp instructions in total: trace fewer groups, or a smaller problem",
@@ -517,7 +522,8 @@ class TraceReader {
     if (loops_.size() >= max_loops) {
       line.refuse(fmt::format("more than {} nested loops", max_loops));
     }
-    const std::uint64_t in_all = times_in_all() * times;  // both are below 2^27
+    // No overflow: both factors are below 2^27.
+    const std::uint64_t in_all = times_in_all() * times;
     if (in_all > max_executed) {
       line.refuse(fmt::format("more than {} loop iterations in total", max_executed));
     }
@@ -554,14 +560,15 @@ class TraceReader {
   std::size_t line_number_{0};
   TraceFile file_{};
   Trace& trace_{file_.trace};
-  std::vector<std::uint32_t> tables_{};  ///< by number in the file: index in the trace
+  std::vector<std::uint32_t> tables_{};  ///< index in the trace, by the table's number in the file
   bool is_in_program_{false};
   bool is_in_group_{false};
-  std::vector<Loop> loops_{};              ///< open loops
-  std::vector<std::uint64_t> executed_{};  ///< instructions that a warp of each program executes
-  std::uint64_t entries_{0};               ///< of tables and lists
+  std::vector<Loop> loops_{};  ///< loops that are open
+  /// Number of instructions that a warp executes, by program.
+  std::vector<std::uint64_t> executed_{};
+  std::uint64_t entries_{0};  ///< entries of all tables and lists
   std::uint64_t executed_in_all_{0};
-  std::uint64_t count_{0};  ///< of instructions
+  std::uint64_t count_{0};  ///< instructions of all programs
   std::uint64_t resident_bytes_{0};
   std::uint64_t warps_{0};
   std::uint64_t next_warp_{0};

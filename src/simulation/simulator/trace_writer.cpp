@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text form of programs and groups. Also part of a plugin for another simulator
-// (src/simulation/oclgrind), which has no library but the standard one.
+// The text form of programs and groups. This file is also a part of the Oclgrind plugin
+// (src/simulation/oclgrind), so it uses no library except the standard library.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -36,7 +36,7 @@ void add_field(std::string_view name, std::string_view value, std::string& text)
   (((text += ' ') += name) += '=') += value;
 }
 
-/// Writes the fields of an instruction that differ from their defaults.
+/// Writes those fields of an instruction that differ from their defaults.
 class FieldWriter {
  public:
   FieldWriter(const Tables& tables, const std::vector<std::uint32_t>& numbers, std::string& text)
@@ -70,7 +70,7 @@ class FieldWriter {
   }
   void lanes(Lanes lanes) {
     const bool is_list = trace_words::is_list(lanes, tables_);
-    if (is_list) lanes.active = 0;  // equal to the number of addresses
+    if (is_list) lanes.active = 0;  // the reader derives this number from the number of addresses
     trace_words::visit_address(std::as_const(lanes), *this);
     if (is_list) return add_field("addresses", addresses_of(tables_[lanes.table]), text_);
     if (lanes.table == Lanes::no_table) return;
@@ -96,7 +96,7 @@ class FieldWriter {
   std::string& text_;
 };
 
-/// Writes the text of a program, indented by loops.
+/// Writes the text of a program. Loops are indented.
 class ProgramWriter {
  public:
   ProgramWriter(const Program& program, const Tables& tables,
@@ -152,7 +152,7 @@ class ProgramWriter {
   const Program& program_;
   const Tables& tables_;
   const std::vector<std::uint32_t>& numbers_;
-  /// The ends of all loops, the last one first, so that outer loops precede inner ones.
+  /// The ends of all loops in reverse order, so that outer loops precede inner loops.
   std::vector<std::size_t> loops_{};
   std::vector<std::size_t> open_{};  ///< the ends of the open loops, outer loops first
   std::string text_{};
