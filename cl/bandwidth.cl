@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth by working set. LANES neighbouring work-items form a walk, which repeats over a region
-// of blocks. A work-item moves UNROLL vectors of VECTOR words per block, next to those of its
-// neighbours. `places` has each walk's region (its first block) and start in the region; several
-// walks may share a region. One build serves all sizes, and the compiler knows no address. The
-// launches are in src/probes/bandwidth/launch.cpp.
+// Bandwidth by working set. LANES neighbouring work-items form a walk, which moves the blocks of a
+// region repeatedly. Per block, a work-item moves UNROLL vectors of VECTOR words; neighbouring
+// work-items move neighbouring vectors. `places` has for each walk the first block of its region
+// and its start in the region. Several walks may have the same region. One build serves all sizes,
+// and compilers know no address. The launches are in src/probes/bandwidth/launch.cpp.
 //   LANES   work-items of a walk
 //   VECTOR  words per vector: 4 or 16
 //   GROUP   work-items of a work-group that is larger than compilers expect
@@ -13,7 +13,8 @@
 #if VECTOR == 4
 typedef uint4 words;
 #define UNROLL 4
-// One sum suffices: other work-items fill the time in which an addition waits for the previous one.
+// One sum per work-item suffices. While its addition waits for the previous addition, other
+// work-items run.
 #define NO_SUMS words sum = (words)0;
 #define ADD(n) sum += loaded##n;
 #define SUM sum
@@ -21,9 +22,9 @@ typedef uint4 words;
 #define TOTAL_OF(each) (each.s0 + each.s1 + each.s2 + each.s3)
 #else
 typedef uint16 words;
-// A CPU core runs one work-item at a time. With one sum it reads half of its cache's bandwidth,
-// with four vectors per iteration four fifths: the next address is known three cycles after this
-// one.
+// A CPU core runs one work-item at a time, so it needs several independent sums. With one sum, a
+// core reads half of its cache's bandwidth. With four vectors per iteration, it reads four fifths,
+// because an iteration takes at least the three cycles until the next address is known.
 #define UNROLL 8
 #define NO_SUMS                                                             \
   words sum0 = (words)0, sum1 = (words)0, sum2 = (words)0, sum3 = (words)0; \
@@ -50,13 +51,13 @@ typedef uint16 words;
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #endif
 #define LOAD(n) const words loaded##n = data[at + n * LANES];
-// One address per iteration. NVIDIA's compiler would compute each address from `at` in 32 bits, and an
-// H200 would read 2 % less than with a native kernel.
+// All loads of an iteration use one address. Otherwise, NVIDIA's compiler would compute an address
+// per load in 32 bits, and an H200 would read 2 % less than with a native kernel.
 #define LOCAL_HERE local const words* const here = set + at;
 #define LOAD_LOCAL(n) const words loaded##n = here[n * LANES];
 #define LOAD_TEXEL(n) const words loaded##n = read_imageui(data, (int)(at + n * LANES));
 
-// Runs DO for each block; `at` is the index of the work-item's first vector, of type INDEX.
+// Runs DO for each block. `at`: index of the work-item's first vector, of type INDEX.
 #define WALK_BY(INDEX, DO)                                                            \
   const uint item = (uint)get_global_id(0);                                           \
   const uint2 place = places[item / LANES];                                           \
@@ -71,8 +72,9 @@ typedef uint16 words;
 #if VECTOR == 4
 #define WALK_TO_READ WALK(EACH(LOAD) EACH(ADD))
 #else
-// The walk with a pointer instead of an index: on x86 an indexed load takes one more operation. A core
-// of a Xeon read 303 GB/s from its first cache with indices, and 344 GB/s with a pointer.
+// The walk with a pointer instead of an index, because an indexed load takes one more operation on
+// x86. A core of a Xeon read 303 GB/s from its first-level cache with indices, and 344 GB/s with a
+// pointer.
 #define LOAD_HERE(n) const words loaded##n = here[n * LANES];
 #define WALK_TO_READ                                                                  \
   const uint item = (uint)get_global_id(0);                                           \
@@ -88,7 +90,7 @@ typedef uint16 words;
 #endif
 // clang-format on
 
-// Reads a region. Each work-item stores the sum of its loaded words plus the launch's number.
+// Reads a region. Each work-item stores the sum of its loaded words plus the number of the launch.
 IN_GROUP
 kernel void bandwidth_read(global const words* restrict data, global const uint2* restrict places,
                            uint blocks, uint turns, uint launch, global uint* restrict sums) {
@@ -113,7 +115,7 @@ kernel void bandwidth_local(global const words* restrict data, global const uint
 }
 
 #ifdef IMAGE
-// Reads a region of an image, one texel per vector: VECTOR is 4.
+// Reads a region of an image, one texel per vector. VECTOR must be 4.
 IN_GROUP
 kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2* restrict places,
                             uint blocks, uint turns, uint launch, global uint* restrict sums) {
@@ -125,8 +127,9 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #endif
 
 // clang-format off
-// MARK is the launch's number, plus EARLIER until the walk visits the block for the last time:
-// missing iterations then leave wrong words. Walks that share a block store equal words there.
+// MARK is the number of the launch. It includes the bit EARLIER until the walk visits the block for
+// the last time, so that missing iterations leave wrong words. Walks that share a block store equal
+// words in the block.
 #define EARLIER 0x80000000u
 #define MARK(earlier) const uint mark = launch + (turns - turn > blocks ? (earlier) : 0u);
 #define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;
@@ -135,14 +138,16 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
-// Writes w plus the launch's number to word w. The mark also has the iteration's number: an H200
-// writes 4.61 TB/s to its L2 with it, as a native kernel does, and 4.45 TB/s without.
+// Stores w plus MARK in word w. Until the last visit of a block, MARK includes the number of the
+// iteration. With this number, an H200 writes 4.61 TB/s to its L2, as a native kernel does; without
+// it, 4.45 TB/s.
 IN_GROUP
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
                             uint blocks, uint turns,
                             uint launch){WALK(MARK(EARLIER + turn) FIRST EACH(WRITE))}
 
-// Copies, and adds the launch's number: words of an earlier launch then fail the check.
+// Copies the words and adds the number of the launch, so that words of an earlier launch fail the
+// check.
 IN_GROUP kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
                                     global const uint2* restrict places, uint blocks, uint turns,
                                     uint launch){WALK(EACH(LOAD) MARK(EARLIER) EACH(COPY))}
@@ -153,17 +158,18 @@ IN_GROUP kernel
   WALK(EACH(LOAD) EACH(UPDATE))
 }
 
-// Returns word w of the source. The host computes the sums (src/probes/bandwidth/walks.cpp).
+// Returns word w of the source. The host computes the sums of these words
+// (src/probes/bandwidth/walks.cpp).
 inline uint word_at(uint w) { return (0x7f4a7c15u * w + 0x42ef9505u) * w; }
 
-// Fills the source; not timed.
+// Fills the source. This launch is not timed.
 kernel void bandwidth_fill(global uint* data, ulong words_in_all) {
   const ulong end = end_of_places(words_in_all);
   const ulong step = place_step();
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = word_at((uint)w);
 }
 
-// Counts the right words: w or word_at(w), plus `added`.
+// Counts the words that are right. Word w must be w or, with `is_filled`, word_at(w), plus `added`.
 kernel void bandwidth_check(global const uint* data, ulong words_in_all, uint is_filled, uint added,
                             global uint* right) {
   const ulong end = end_of_places(words_in_all);

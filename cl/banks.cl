@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to local memory at offsets from the host: bank conflicts depend on data alone, and one
-// build serves all patterns. A work-item makes CHAINS * STEPS accesses of WORD bytes per iteration.
-// The host puts clock.clh before this file. Parameters:
+// Bank conflicts of local memory. The offsets of the accesses come from the host, so that one build
+// serves all patterns. A work-item makes CHAINS * STEPS accesses of WORD bytes per iteration. The
+// host puts clock.clh before this file. Parameters:
 //   WORD    bytes per access: 4, 8 or 16
 //   STORE   1: stores, otherwise loads
 //   CHAINS  independent accesses, 1 to 32
 //   STEPS   accesses of a chain per iteration, 1 or 32
-//   ONCE    1: one iteration without a loop, which would take as long as a few accesses
-//   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
+//   ONCE    1: one iteration without a loop, because a loop would take as long as a few accesses
+//   LOCAL_BYTES  bytes of local memory, at least the footprint plus 16
 //   TRANSPOSE  1: the transposition of a tile instead (banks_transpose.clh)
 //   GROUP   work-items of a work-group that is larger than compilers expect
 //
-// Each word of the footprint has the offset of the word `hop` bytes further in its block of 8 KiB.
-// A load's address is the result of the previous load in its chain, so that compilers cannot merge,
-// drop or move loads. `hop` is a multiple of the width of all banks, so that a chain stays in its
-// bank. The other components of a word are 0 and are added, so that compilers cannot narrow a wide
-// load. A store writes its own offset. One instruction computes the next offset in the bank: with
-// more the stores would wait for arithmetic.
+// Each word of the footprint has the offset of the word that is `hop` bytes further in its block of
+// 8 KiB. The address of a load is the result of the previous load in its chain, so that compilers
+// cannot merge, drop or move loads. `hop` is a multiple of the width of all banks, so a chain stays
+// in its bank. The other components of a wide word are 0 and are added, so that compilers cannot
+// narrow the load. A store writes its own offset. Only one instruction computes the next offset in
+// the bank, because the stores would otherwise wait for arithmetic.
 
 #include "banks_words.clh"
 #include "mixed.clh"
@@ -31,8 +31,9 @@
 
 #if STORE
 #if defined(__AMDGCN__) && WORD == 16 && defined(GROUP)
-// In AMD's largest work-groups a work-item has too few registers for 16 words of 16 bytes. Each
-// word is computed when it is stored, which costs one more instruction.
+// In AMD's largest work-groups, a work-item has too few registers for 16 words of 16 bytes. A chain
+// therefore keeps only an offset. Its word is computed when it is stored, which costs one
+// instruction.
 typedef uint chain;
 #define CHAIN_OF(offset) (offset)
 #define OFFSET_OF(c) (c)
@@ -48,8 +49,8 @@ typedef word chain;
     WORD_AT(OFFSET_OF(c)) = STORED(c); \
     OFFSET_OF(c) ^= flip;              \
   }
-// Alternates between hop and 2 * hop: the offset repeats after four stores, which compilers do not
-// see.
+// Alternates between hop and 2 * hop. The offsets repeat after four stores, which compilers cannot
+// know.
 #define ADVANCE flip ^= 3 * hop;
 #else
 typedef uint chain;
@@ -89,8 +90,8 @@ typedef uint chain;
 #define BLOCK ALL_16 ALL_16
 #endif
 
-// DONE is the value for which the clock read waits. Local memory serves accesses in order, so that
-// a load follows the stores, from an offset that the compiler cannot distinguish from theirs.
+// DONE is the value for which the clock read waits. It includes a load, which local memory serves
+// after the stores. Compilers cannot know that the load's word is none of the stored words.
 #define OFFSETS (0u EACH(ADD))
 #if STORE
 #define DONE SUM(WORD_AT(footprint))
@@ -100,7 +101,7 @@ typedef uint chain;
 #define RESULT OFFSETS
 #endif
 
-// AMD's compiler must not unroll further (see latency.cl).
+// Without this hint, AMD's compiler would unroll the loop further (see latency.cl).
 #ifdef __AMDGCN__
 #define LOOP_HINT _Pragma("nounroll")
 #else
@@ -117,11 +118,12 @@ typedef uint chain;
   }
 #endif
 
-// One work-group of whole sub-groups. `offsets` has a row of `lanes` per chain. If `lead` is not 0,
-// each chain makes one untimed access. Each round has a barrier, and `iterations` between two clock
-// reads; only the last round counts, since its code is in the instruction cache. The clock read
-// immediately follows the barrier, so that all work-items start together. out: at 2 * slot the
-// ticks from the first start to the last end of all work-items, then the checksum.
+// Runs one work-group of whole sub-groups. `offsets` has a row of `lanes` numbers per chain. If
+// `lead` is not 0, the chains first make untimed accesses. A round is a barrier and `iterations`
+// between two clock reads. Only the last round counts, because earlier rounds load the code into
+// the instruction cache. The clock read directly follows the barrier, so all work-items start
+// together. out[2 * slot] is the time in ticks from the first start to the last end of all
+// work-items. out[2 * slot + 1] is the checksum.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -151,8 +153,8 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
   if (lead != 0) {
     ALL
   }
-  // Only one work-item waits here. If all waited, they would start at different times, which costs
-  // a fifth of the time on NVIDIA.
+  // Only one work-item waits for its accesses here. If all work-items waited, they would start at
+  // different times, which costs a fifth of the time on NVIDIA's GPUs.
   if (item == 0) {
     base = clock_after(DONE, never);
     first = ~0u;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores' clock while all compute units work.
+// The clock rate of the cores while all compute units work.
 //
-// A work-item of clock_burn makes 8 operations per step of arithmetic and reads 16 bytes per step
-// of streaming; an iteration of either has UNROLL steps. Parameters select how cycles are counted:
+// A work-item of clock_burn performs arithmetic and streaming. A step of arithmetic has 8
+// operations, a step of streaming reads 16 bytes, and an iteration has UNROLL steps. A parameter
+// selects how the core's cycles are counted:
 //   BY_CHAIN  CPUs: each work-item measures the ticks (at a constant rate) of a chain of one-cycle
 //             operations, between blocks of work
 //   BY_EVENT  clock_chain counts the cycles of a chain in launches of its own, which events time
@@ -34,15 +35,16 @@ kernel void clock_fill(global uint* data, ulong words_in_all) {
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = word_at((uint)w);
 }
 
-// One step of the logistic map x -> 3.9375 x (1 - x), which is chaotic: operands are as random as
-// real data. It has a product and a fused product, rounded as on the host.
+// One step of the logistic map x -> 3.9375 x (1 - x). The map is chaotic, so its operands are as
+// random as real data. The step has a product and a fused product, which round as on the host.
 #define STEP(n)                                \
   {                                            \
     const float grown = 3.9375f * values[n];   \
     values[n] = fma(-grown, values[n], grown); \
   }
 
-// Computes `turns` iterations of four sequences, which start from the work-item's number.
+// Computes `turns` iterations of four sequences, whose first values depend on the work-item's
+// number.
 inline uint arithmetic(uint item, uint turns) {
   float values[4];
   for (uint n = 0; n < 4; ++n) {
@@ -57,7 +59,7 @@ inline uint arithmetic(uint item, uint turns) {
   return as_uint(values[0]) + as_uint(values[1]) + as_uint(values[2]) + as_uint(values[3]);
 }
 
-// Sums `turns` * UNROLL vectors at distances of `step`, wrapping at the buffer's end.
+// Sums `turns` * UNROLL vectors at distances of `step`. The index wraps at the end of the buffer.
 inline uint stream(global const uint4* data, uint vectors, uint at, uint step, uint turns) {
   uint4 sum = (uint4)0;
   for (uint turn = 0; turn < turns; ++turn) {
@@ -77,7 +79,8 @@ inline uint stream(global const uint4* data, uint vectors, uint at, uint step, u
 #define LINKS_64 LINKS_16 LINKS_16 LINKS_16 LINKS_16
 
 #ifdef BY_EVENT
-// Runs by one work-item. `times` receives the cycles of a chain of links * 64 links, and its end.
+// Runs with one work-item. `times` receives the cycles of a chain of links * 64 links, and its last
+// value.
 kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong never,
                         global ulong* times) {
   uint value = first;
@@ -91,12 +94,13 @@ kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong neve
 }
 #endif
 
-// Each round has `numbers` iterations of arithmetic and `loads` of streaming. With both,
-// work-groups with an odd number stream, and the others compute. The first vectors of the
-// work-items start at `first` with distance `apart`; each work-item's vectors have distance `step`.
-// `ends` receives each work-item's final number. `times` receives the first work-item's cycles and
-// constant-rate time; with BY_CHAIN, each work-item's minimum ticks of a chain of links * 64 links,
-// and the chain's end.
+// A round has `numbers` iterations of arithmetic and `loads` iterations of streaming. If neither is
+// 0, work-groups with an odd number stream, and the others compute. The first vectors of the
+// work-items start at `first`, at distances of `apart`. The vectors of a work-item have distances
+// of `step`. `ends` receives the final number of each work-item. `times` receives the first
+// work-item's cycles and its time by the constant-rate counter. With BY_CHAIN, `times` instead
+// receives for each work-item the minimum ticks of a chain of links * 64 links, and the last value
+// of the chain.
 kernel void clock_burn(global const uint4* data, uint vectors, uint first, uint apart, uint step,
                        uint rounds, uint numbers, uint loads, uint links, uint more, uint mask,
                        ulong never, global uint* ends, global ulong* times) {

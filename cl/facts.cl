@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be known of a device only by running something on it. One work-item each, at most two
-// loads and two stores. The host's side is src/measure/device/clocks.cpp.
+// Facts of a device that only a launch can show. Each kernel runs with one work-item and makes at
+// most two loads and two stores. The host's part is src/measure/device/clocks.cpp.
 
-// What the device's compiler says of itself, by its macros.
+// Stores one bit for each property that the device's compiler defines as a macro.
 kernel void facts(global uint* bits) {
   uint seen = 0;
 #ifdef __NV_CL_C_VERSION
@@ -35,7 +35,8 @@ kernel void facts(global uint* bits) {
   *bits = seen;
 }
 
-// Stores a pointer into its own buffer; the next launch follows it and gives what it found there.
+// Stores a pointer to a place in the buffer, and `mark` at that place. In the next launch,
+// pointer_follow loads the pointer and returns the word that it finds.
 kernel void pointer_store(global uchar* buffer, ulong offset, ulong mark) {
   *(global uchar * global*)buffer = buffer + offset;
   *(global ulong*)(buffer + offset) = mark;

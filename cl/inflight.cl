@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that one work-group can have outstanding. The host puts clock.clh before this file.
+// Number of loads that one work-group can have outstanding. The host puts clock.clh before this
+// file.
 //   inflight_block   each work-item makes LOADS independent loads of 4 bytes per round, in
 //                    rounds + 1 rounds
 //   inflight_chains  each work-item makes CHAINS * hops dependent loads of 4 bytes
@@ -15,20 +16,20 @@
 
 #include "places.clh"
 
-// An x86 CPU's clock read by a builtin function (clock.clh) is not ordered with loads. Barriers
-// order the reads of a work-group; the time of a single work-item needs a fence.
+// On an x86 CPU, a clock read by a builtin function (clock.clh) is not ordered with loads. In a
+// work-group, barriers order the reads. The time of a single work-item needs a fence.
 #if CLOCK == CLOCK_CPU && defined(CLOCK_WITHOUT_ASM) && defined(__x86_64__)
 #define WAIT_FOR_LOADS __builtin_ia32_lfence()
 #else
 #define WAIT_FOR_LOADS
 #endif
 
-// Returns the next line by a congruential generator of full period (Hull and Dobell 1962). The
-// number of lines is a power of two.
+// Returns the next line, by a congruential generator of full period (Hull and Dobell 1962). The
+// number of lines must be a power of two.
 inline uint next_line(uint line, uint mask) { return (line * 2891336453u + 1013904223u) & mask; }
 
-// Fills the buffer with random words and the cycle of lines: unwritten or compressible memory reads
-// too fast. One 4-byte store per word.
+// Fills the buffer with random words and links the lines to a cycle. Unwritten or compressible
+// memory would be read too fast. Each word is one 4-byte store.
 kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
   const ulong words = ((ulong)mask + 1) * line_words;
   const ulong end = end_of_places(words);
@@ -40,7 +41,7 @@ kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
   }
 }
 
-// Loads a word of each line, which fills the caches.
+// Loads a word of each line to fill the caches.
 kernel void inflight_touch(global const uint* data, uint mask, uint line_words,
                            global ulong* sink) {
   ulong sum = 0;
@@ -53,22 +54,24 @@ kernel void inflight_touch(global const uint* data, uint mask, uint line_words,
   if (sum == ~0ul) sink[0] = sum;
 }
 
-// Returns the index of a work-item's line among the lines of one load. `merger` neighbouring
-// work-items share a line, or equal lanes of `merger` neighbouring sub-groups.
+// Returns the index of a work-item's line among the lines that one load of all work-items accesses.
+// `merger` neighbouring work-items share a line. With `is_across`, equal lanes of `merger`
+// neighbouring sub-groups share a line.
 inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
   const uint within = item / merger;
   const uint across = item / sub_group / merger * sub_group + item % sub_group;
   return is_across ? across : within;
 }
 
-// One work-group. Each round lies between two barriers and loads new lines:
-// first + (round * LOADS + load) * per_load + place. Round 0 is not timed: it loads the code. A
-// kernel built for a larger work-group lets the work-items from `items` on only wait at the
-// barriers. out[0] has the ticks of all rounds. A round lasts from the first sub-group's exit of
-// one barrier to the first exit of the next one; if sub-groups have separate clocks, the first
-// work-item's times count. Then follow the sums of each work-item's loaded words. With OWN_TIMES
-// two numbers per sub-group follow, summed over the rounds: the delay of its begin after the first
-// sub-group's, and the time until its values arrived.
+// Runs one work-group. Each round is between two barriers and loads new lines: first + (round *
+// LOADS + load) * per_load + place. Round 0 loads the code and is not timed. In a kernel that was
+// built for a larger work-group, work-items from `items` on only wait at the barriers.
+//
+// A round lasts from the first exit of a sub-group from one barrier to the first exit from the next
+// barrier. If sub-groups have separate clocks, the times of the first work-item count. out: ticks
+// of all rounds, then the sum of each work-item's loaded words. With OWN_TIMES, two numbers per
+// sub-group follow, summed over the rounds: the delay of its begin after the first sub-group's
+// begin, and the time until its values arrived.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -103,7 +106,7 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       end = ~0u;
     }
 #if LOADS > 0
-    // Addresses are computed before the clock read, so that only loads are timed.
+    // Addresses are computed before the clock read, so that only the loads are timed.
     global const uint* at[LOADS];
     ulong ready = sum;
 #pragma unroll
@@ -128,7 +131,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
     }
 #endif
-    // A barrier does not wait for loads, but this conditional store does.
+    // A barrier does not wait for loads. This conditional store does, because it needs their
+    // values.
     if (sum == never) out[0] = sum;
 #ifdef OWN_TIMES
     WAIT_FOR_LOADS;
@@ -147,7 +151,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       late += (uint)(before - base) - begin;
       took += own_end - before;
     }
-    // All work-items have read `base` and `begin` before the first one resets them.
+    // The first work-item resets `base` and `begin` after this barrier, when all work-items have
+    // read both.
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   }
@@ -162,8 +167,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
 }
 
-// One work-group; chain c of work-item i starts at starts[i + c * work-items]. out: the first
-// work-item's ticks of all hops, then the sum of each work-item's last lines.
+// Runs one work-group. Chain c of work-item i starts at starts[i + c * work-items]. out: ticks of
+// all hops by the first work-item, then the sum of each work-item's last lines.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -198,11 +203,11 @@ inflight_chains(global const uint* data, global const uint* starts, uint hops, u
   out[1 + item] = sum;
 }
 
-// Base of the streamed words: word i holds stream_word(i) + 1. The differences to the base count
-// the loaded words, so that a loop without loads has a wrong checksum.
+// Returns the base of streamed word `index`, which contains the base plus 1. The difference counts
+// loaded words, so that a loop without loads has a wrong checksum.
 inline uint stream_word(uint index) { return index * 2654435761u; }
 
-// Fills the streamed buffer, with one 4-byte store per word.
+// Fills the streamed buffer. Each word is one 4-byte store.
 kernel void inflight_fill_stream(global uint* words, uint mask) {
   const ulong count = (ulong)mask + 1;
   const ulong end = end_of_places(count);
@@ -236,21 +241,26 @@ inline uint stream_round(global const uint4* words, uint mask, uint first, uint 
   return sum;
 }
 
-// Waits for `delay` dependent multiplications.
+// Returns `value` after `delay` dependent multiplications, which take time.
 inline uint wait_for(uint value, uint delay) {
   for (uint i = 0; i < delay; ++i) value = value * 1664525u + 1013904223u;
   return value;
 }
 
-// Work-group 0 chases pointers by one work-item. It repeats `lead` untimed loads until the other
-// work-groups stream, at most `most_leads` times, and twice more; then it times `hops` loads. Each
-// work-item of the other work-groups loads turns * 4 vectors of 16 bytes per round, with `delay`
-// multiplications between rounds. All waits are bounded, since work-groups may run one after
-// another: streams end with the chase, after `rounds`, or after `most_ticks`. progress[0] counts
-// the rounds of all streams; progress[64], in another cache line, is set when the chase ends. The
-// rounds during each half of the chase show whether streams and chase overlapped. out: ticks of the
-// hops, ticks from the first to the last read of progress[0], the rounds in both halves, the leads,
-// and the last line of the chase; then each streaming work-group's rounds and loaded words.
+// Work-group 0 chases pointers with one work-item. It repeats `lead` untimed loads until the other
+// work-groups stream, at most `most_leads` times, and twice more. Then it times `hops` loads in two
+// halves.
+//
+// Each work-item of the other work-groups loads turns * 4 vectors of 16 bytes per round, and
+// performs `delay` multiplications between rounds. All waits are bounded, because work-groups may
+// run one after another. A stream ends when the chase ends, after `rounds` rounds, or after
+// `most_ticks` ticks.
+//
+// progress[0] counts the rounds of all streams. progress[64], which is in another cache line, is
+// set when the chase ends. The rounds during each half of the chase show whether streams and chase
+// overlapped. out: ticks of the hops, ticks from the first to the last read of progress[0], the
+// rounds in each half, the number of repetitions of `lead`, and the last line of the chase. Then
+// follow the rounds and the loaded words of each streaming work-group.
 kernel void inflight_loaded(global const uint* data, uint start, uint lead, uint most_leads,
                             uint hops, global const uint4* words, uint mask, uint first, uint turns,
                             uint rounds, uint delay, ulong most_ticks, ulong never,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointer chase: each load returns the address of the next one. A hop loads one word; nodes have a
-// distance of `step` bytes, so that each hop loads another line. permutation.clh computes the
-// random order in which nodes are linked to a single cycle, without a table. The host puts
-// clock.clh before this file. Parameters:
+// Latency by a pointer chase: each load returns the address of the next load. A hop loads one word.
+// Nodes are `step` bytes apart, so that each hop loads another line. permutation.clh computes the
+// random order in which the nodes are linked to one cycle, without a table. The host puts clock.clh
+// before this file. Parameters:
 //   SPACE    memory of the nodes: 0 global, 1 constant argument, 2 constant program, 3 local,
 //            4 image
 //   ADDRESS  content of a node: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
@@ -11,7 +11,7 @@
 //            scalar cache
 //   UNROLL   hops per iteration, 1 to 127
 //   LOCAL_BYTES  bytes of local memory for SPACE 3, at least the working set
-// For SPACE 2 the host puts a definition of `table` between clock.clh and this file.
+// For SPACE 2, the host puts a definition of `table` between clock.clh and this file.
 
 #include "permutation.clh"
 #include "places.clh"
@@ -39,7 +39,7 @@ typedef uint word;
 #define MEMORY constant
 #endif
 
-// `cursor` refers to a node; LOAD returns the next node; OFFSET_OF returns the node's byte offset,
+// `cursor` refers to a node. LOAD returns the next node. OFFSET_OF returns the node's byte offset,
 // which is the checksum.
 #if SPACE == SPACE_IMAGE
 typedef int cursor;
@@ -67,8 +67,8 @@ typedef word cursor;
 #define CURSOR_AT(offset) ((word)(offset))
 #endif
 
-// NVIDIA's compiler keeps an offset in 64 bits between iterations, and widens it after the last
-// load: 17 cycles without a load. Empty assembly with a 32-bit operand prevents that.
+// NVIDIA's compiler would keep an offset in 64 bits between iterations and widen it after the last
+// load, which adds 17 cycles without a load. Empty assembly with a 32-bit operand prevents this.
 #if defined(__NV_CL_C_VERSION) && ADDRESS != ADDRESS_POINTER && !WIDE
 #define FORGET(at) __asm__ volatile("" : "+r"(at));
 #else
@@ -83,16 +83,16 @@ typedef word cursor;
 #define HOPS_32 HOPS_16 HOPS_16
 #define HOPS_64 HOPS_32 HOPS_32
 
-// Returns the byte offset of a node. With one node per page the golden ratio selects the line in
-// each page, which spreads any run of pages evenly over the sets of a cache. Random lines would
-// fill some sets twice and leave others empty, so that a first-level cache would look half as
-// large.
+// Returns the byte offset of a node. If each page has one node, the golden ratio selects the line
+// in the page. The lines of consecutive pages are then evenly distributed over the sets of a cache.
+// Random lines would fill some sets twice and leave others empty, so that a first-level cache would
+// look half as large.
 inline ulong node_offset(uint node, ulong step, ulong line) {
   return (ulong)node * step + mul_hi(node * 2654435761u, (uint)(step / line)) * line;
 }
 
-// AMD's compiler must not unroll further, which gains nothing and hides the loop from the tests.
-// NVIDIA's compiler would add 0.4 cycles per hop with this pragma.
+// With this pragma, AMD's compiler does not unroll further. More unrolling gains nothing, and tests
+// would not find the loop. NVIDIA's compiler gets no pragma, which would add 0.4 cycles per hop.
 #ifdef __AMDGCN__
 #define LOOP_HINT _Pragma("nounroll")
 #else
@@ -100,7 +100,7 @@ inline ulong node_offset(uint node, ulong step, ulong line) {
 #endif
 
 // Returns the byte offset of the node at a position of the cycle. Position `nodes` is the first
-// one.
+// node again.
 inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong line) {
   const uint k = position == nodes ? 0 : (uint)position;
   return node_offset(permuted(k, nodes, key), step, line);
@@ -108,8 +108,8 @@ inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong l
 
 #define CHAINS 16
 
-// Walks the nodes at positions begin .. end - 1 of the cycle in 16 chains of `hops` each, so that
-// all other nodes become the least recently used ones. Adds the last offsets to `sum`.
+// Visits the nodes at positions begin to end - 1 of the cycle, in 16 chains of `hops` hops each.
+// All other nodes are then less recently used. Adds the last offsets to `sum`.
 #define WALK(begin, end, hops, sum)                                                             \
   {                                                                                             \
     cursor walker[CHAINS];                                                                      \
@@ -126,8 +126,8 @@ inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong l
   }
 
 #if SPACE == SPACE_GLOBAL && !SCALAR
-// Fills the buffer with random words: unwritten or compressible memory reads too fast. One 8-byte
-// store per word.
+// Fills the buffer with random words, because unwritten or compressible memory would be read too
+// fast. Each word is one 8-byte store.
 kernel void latency_fill(global ulong* buffer, ulong count) {
   const ulong end = end_of_places(count);
   const ulong step = place_step();
@@ -137,14 +137,14 @@ kernel void latency_fill(global ulong* buffer, ulong count) {
   }
 }
 
-// Links each node to the next one of the order, with one store per node.
+// Links each node to the next node of the order, with one store per node.
 kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step, ulong line) {
   const ulong begin = first_place(nodes);
   const ulong end = end_of_places(nodes);
   const ulong stride = place_step();
   ulong from = 0;
   for (ulong k = begin; k < end; k += stride) {
-    // With consecutive positions `from` is the previous `to`.
+    // If positions are consecutive, `from` is the `to` of the previous position.
     if (stride != 1 || k == begin) from = offset_at(k, nodes, key, step, line);
     const ulong to = offset_at(k + 1, nodes, key, step, line);
 #if ADDRESS == ADDRESS_POINTER
@@ -156,7 +156,7 @@ kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step,
   }
 }
 
-// Ages the caches before a chase, with one work-group.
+// Ages the caches before a chase, by one work-group.
 kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, ulong line,
                           global ulong* sink, uint begin, uint end, uint hops) {
   const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
@@ -178,10 +178,11 @@ kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, 
 #define RING_ARGUMENT MEMORY uchar *ring,
 #endif
 
-// The timed chase from the node at position `start`: `lead` single hops and `warm` iterations, then
-// `iterations` between two clock reads. On a CPU, where a launch may run on any core, it also ages
-// the caches: nodes age_begin .. age_end - 1 in 16 chains of age_hops. out: ticks, byte offset of
-// the last node, sum of the walk.
+// Times a chase that starts at the node at position `start`. `lead` single hops and `warm`
+// iterations come first, then `iterations` iterations between two clock reads. On a CPU, where each
+// launch may run on another core, the kernel also ages the caches: it visits the nodes from
+// age_begin to age_end - 1 in 16 chains of age_hops hops. out: ticks, byte offset of the last node,
+// sum of the aging.
 kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong line, uint start,
                           uint lead, uint warm, uint iterations, uint age_begin, uint age_end,
                           uint age_hops, ulong never, global ulong* restrict out) {
@@ -189,7 +190,7 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
   constant uchar* ring = (constant uchar*)table;
 #endif
 #if SPACE == SPACE_LOCAL
-  // The array's address is a constant, which costs no instruction, unlike that of an argument.
+  // The array is not an argument, because the constant address of an array costs no instruction.
   local uchar ring[LOCAL_BYTES] __attribute__((aligned(64)));
   ulong from = offset_at(0, nodes, key, step, line);
   for (uint k = 1; k <= nodes; ++k) {
@@ -206,7 +207,7 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
 #if SCALAR
   const ulong first = start;
 #else
-  // The added id is 0. AMD's compilers do not know that, and use the vector cache.
+  // The work-item's id is 0. AMD's compilers do not know this value, so they use the vector cache.
   const ulong first = start + get_global_id(0);
 #endif
   cursor at = CURSOR_AT(offset_at(first, nodes, key, step, line));
@@ -223,8 +224,8 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
   // clang-format on
   ulong walked = 0;
 #if SPACE != SPACE_LOCAL && SPACE != SPACE_CONSTANT_PROGRAM
-  // A ring in these memories may exceed a cache. This code also keeps NVIDIA's compiler from
-  // unrolling.
+  // A ring in these memories may exceed a cache, so the caches may need aging. This code also keeps
+  // NVIDIA's compiler from unrolling.
   if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
 #endif
   LOOP_HINT

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose arguments remove causes of waiting one by one, while the instructions stay: masks,
-// strides and branches that no compiler knows. The host prepends clock.clh, and computes the
-// results of some work-items again (src/probes/stalls).
+// Kernels from which arguments remove causes of waiting, one by one. The arguments are masks,
+// strides and conditions that compilers do not know, so the instructions stay. The host puts
+// clock.clh before this file, and recomputes the results of some work-items (src/probes/stalls).
 // Parameters:
 //   PART        0: stalls_fill and stalls_mixed, 1: stalls_copy, 2: stalls_search
 //   WAY         of stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
@@ -15,7 +15,7 @@
 
 #define LINE_WORDS 32u
 #define TILE_WORDS 1024u
-// Generator of Numerical Recipes, of which only the upper bits are random.
+// The generator is that of Numerical Recipes, of which only the upper bits are random.
 #define NEXT(state) ((state)*1664525u + 1013904223u)
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;

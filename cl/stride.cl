@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth by the stride between the elements of a work-item. Each work-item moves batches *
-// UNROLL elements of VECTOR words; a copy or update moves them twice. A read also stores a word for
-// each of at most 4,096 sampled work-items. The launches are in src/probes/stride/launch.cpp.
+// UNROLL elements of VECTOR words. A copy or an update moves each element twice: it loads and
+// stores the element. A read also stores one word for each of at most 4,096 sampled work-items. The
+// launches are in src/probes/stride/launch.cpp.
 //
 // The arguments determine the elements of a work-item. With 2^log2_run elements per work-item,
 // work-item `item` has
@@ -45,7 +46,8 @@ typedef OF_WIDTH(int) element;
 #endif
 #endif
 
-// Index of an element, with 32 bits if these suffice: GPUs add them faster.
+// Index of an element. The index has 32 bits if these suffice, because GPUs add 32-bit numbers
+// faster.
 #if WIDE
 typedef ulong position;
 #else
@@ -64,8 +66,8 @@ typedef uint position;
 #define LANES ((words)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 #endif
 
-// Sum of a vector's components. A function with a vector argument would cause warnings on CPUs with
-// smaller registers, so that this is a macro.
+// Sum of a vector's components. A macro, because a function with a vector argument would cause
+// warnings on CPUs with smaller registers.
 #if VECTOR == 1
 #define TOTAL_OF(each) (each)
 #elif VECTOR == 2
@@ -82,7 +84,7 @@ typedef uint position;
 #endif
 #endif
 
-// Unrolls a batch, with all loads before the first use. Every compiler obeys macros.
+// Unrolls a batch, so that all its loads precede the first use. Macros unroll with every compiler.
 #if UNROLL == 1
 #define EACH(DO) DO(0)
 #elif UNROLL == 2
@@ -99,7 +101,8 @@ typedef uint position;
 // clang-format on
 #endif
 
-// tools/accuracy builds with a constant STRIDE for comparison; the probe passes an argument.
+// The probe passes the stride as an argument. For comparison, tools/accuracy builds with a
+// constant.
 #ifdef STRIDE
 #define STRIDE_OF(argument) ((position)STRIDE)
 #else
@@ -151,7 +154,8 @@ kernel void stride_write(global element* restrict data, position stride_argument
   }
 }
 
-// Copies, and adds the launch's number: words of an earlier launch then fail the check.
+// Copies the words and adds the number of the launch, so that words of an earlier launch fail the
+// check.
 kernel void stride_copy(global const element* restrict from, global element* restrict to,
                         position stride_argument, uint log2_run, position first, uint batches,
                         word launch) {
@@ -187,11 +191,11 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 }
 
-// Loop over the words that a launch moved, or over a whole buffer; not timed. The words form blocks
-// of `block` words from `first` on, at distances of `blocks_apart`. Work-item (x, y) visits
-// blocks_each blocks from y * blocks_each on, and in each block `each` words from x * apart on, at
-// distances of `step`. It avoids divisions: LLVM would make an instruction of them that Oclgrind
-// does not know.
+// Loop over the words that a launch moved, or over a whole buffer; not timed. The words are in
+// blocks of `block` words, which start at `first` and are blocks_apart apart. Work-item (x, y)
+// visits blocks_each blocks from block y * blocks_each on. In each block, it visits `each` words
+// from x * apart on, at distances of `step`. The loop has no divisions, because LLVM would make
+// them an instruction that Oclgrind does not know.
 // clang-format off
 #define WALK(DO)                                                                      \
   for (ulong b = 0; b < blocks_each; ++b) {                                           \
@@ -207,14 +211,14 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 // clang-format on
 
-// Fills the words with the data.
+// Fills the words with the source data.
 kernel void stride_fill(global word* data, ulong apart, ulong step, ulong each, ulong blocks_each,
                         ulong first, ulong block, ulong blocks_apart, word square, word line,
                         word constant_part) {
   WALK(data[at] = right_word;)
 }
 
-// Counts the right words.
+// Counts the words that are right.
 kernel void stride_check(global const word* data, ulong apart, ulong step, ulong each,
                          ulong blocks_each, ulong first, ulong block, ulong blocks_apart,
                          word square, word line, word constant_part, global uint* right) {

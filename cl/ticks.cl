@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-test of a clock: a chain of dependent arithmetic of known length between two reads. One
-// work-item; no loads, two stores. The host puts clock.clh before this file.
+// Self-test of a clock: a chain of dependent arithmetic of known length between two clock reads.
+// Runs with one work-item, and makes two stores but no loads. The host puts clock.clh before this
+// file.
 
-// One link of the chain. Compilers cannot combine links; they could combine products and sums.
+// One link of the chain. A link alternates product and XOR: compilers could combine products and
+// sums of successive links.
 #define LINK value = (value * 6364136223846793005ul) ^ 1442695040888963407ul;
 #define LINK_8 LINK LINK LINK LINK LINK LINK LINK LINK
 #define LINK_64 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8
 
-// out: ticks around 64 * iterations links, the end of the chain
+// out: ticks of 64 * iterations links, then the last value of the chain.
 kernel void ticks_chain(ulong seed, uint iterations, ulong never, global ulong* out) {
   ulong value = seed;
   const ulong before = clock_after(value, never);
@@ -19,8 +21,8 @@ kernel void ticks_chain(ulong seed, uint iterations, ulong never, global ulong* 
   out[1] = value;
 }
 
-// Measures the differences of consecutive reads. Their minimum is the overhead of a pair of reads,
-// their greatest common divisor the resolution. `steps` receives `count` values.
+// Measures differences of consecutive clock reads. Their minimum is the overhead of a pair of
+// reads, and their greatest common divisor is the resolution. `steps` receives `count` differences.
 kernel void ticks_steps(uint count, global ulong* steps) {
   ulong last = clock_now();
   for (uint i = 0; i < count; ++i) {

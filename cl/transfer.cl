@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the probe `transfer`: they fill buffers, write and read marks (`Marks` in
-// src/probes/transfer/transfer.hpp), and copy from or to host memory.
+// Kernels of the probe `transfer`. They fill buffers, write and read marks (`Marks` in
+// src/probes/transfer/transfer.hpp), and copy between device memory and host memory.
 #include "mixed.clh"
 #include "places.clh"
 
@@ -13,7 +13,7 @@ inline ulong place_of_mark(uint mark, uint marks, ulong words_in_all, uint launc
   return mark * each + mixed(launch * MAX_MARKS + mark) % each;
 }
 
-// Fills a buffer with incompressible words, by one 4-byte store per word.
+// Fills a buffer with incompressible words. Each word is one 4-byte store.
 kernel void transfer_fill(global uint* data, ulong words_in_all) {
   const ulong end = end_of_places(words_in_all);
   const ulong step = place_step();
@@ -27,7 +27,7 @@ kernel void transfer_mark(global uint* data, ulong words_in_all, uint marks, uin
   data[place_of_mark(mark, marks, words_in_all, launch)] = mixed(launch * MAX_MARKS + mark);
 }
 
-// Reads the marks, one per work-item, into `found`.
+// Reads the marks, one per work-item, and stores them in `found`.
 kernel void transfer_gather(global const uint* data, ulong words_in_all, uint marks, uint launch,
                             global uint* found) {
   const uint mark = (uint)get_global_id(0);
@@ -35,7 +35,7 @@ kernel void transfer_gather(global const uint* data, ulong words_in_all, uint ma
   found[mark] = data[place_of_mark(mark, marks, words_in_all, launch)];
 }
 
-// Copies vectors of 16 bytes; one of the buffers is in host memory.
+// Copies vectors of 16 bytes. One of the two buffers is in host memory.
 kernel void transfer_copy(global const uint4* from, global uint4* to, ulong vectors) {
   const ulong end = end_of_places(vectors);
   const ulong step = place_step();

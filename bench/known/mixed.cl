@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
-// Returns a word whose every bit depends on all bits of `x`; 0 only for 0. The host computes it in
-// src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash functions,
-// 2018.
+// Returns a word of which every bit depends on all bits of `x`. The result is 0 only for 0. The
+// host's version is in src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting
+// for hash functions, 2018.
 inline uint mixed(uint x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -16,7 +16,7 @@ inline uint mixed(uint x) {
 // Noise: work that keeps one resource busy, and whose results nothing needs. stalls.cl includes
 // this file.
 
-// Four independent loads of lines that the generator chooses.
+// Four independent loads from lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
   {                                                     \
     const uint line0 = LINE_OF(state, mask);            \
@@ -38,8 +38,9 @@ inline uint mixed(uint x) {
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
   at += 4;
 
-// Work of a work-item that only makes noise: 4 * noise operations, loads from local memory, or
-// loads of lines of noise_mask. src/probes/stalls/cases/wait_for_one.cpp computes it on the host.
+// Work of a work-item that makes noise: 4 * noise operations, loads from local memory, or loads
+// from lines that noise_mask selects. The host's version is in
+// src/probes/stalls/cases/wait_for_one.cpp.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -54,7 +55,7 @@ inline uint mixed(uint x) {
   }
 // Kernels that mostly wait for one cause. stalls.cl includes this file.
 
-// Eight loads that are all issued before the first result is used.
+// Eight loads that all issue before the first result is used.
 #define PLACE(j)                                                    \
   const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
   far = NEXT(far);
@@ -69,10 +70,13 @@ inline uint mixed(uint x) {
 // clang-format on
 #define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
 
-// One iteration of a work-item performs, in units of four operations: 2 * far_loads independent
-// loads of one stream, or far_loads dependent ones; near_loads loads of another stream; tile_loads
-// loads of local memory; chain_steps operations; turn_steps operations by the active work-items. A
-// barrier follows. Kernels that wait for a unit perform near_loads loads and the work of
+// One iteration of a work-item performs, in units of four operations or loads:
+//   far_loads    dependent loads of one stream, or twice as many independent loads
+//   near_loads   loads of another stream
+//   tile_loads   loads of local memory
+//   chain_steps  operations
+//   turn_steps   operations by the active work-items
+// A barrier follows. Kernels that wait for a unit only perform near_loads loads and the work of
 // stalls_structural.clh. Work-items from `workers` on only make noise: operations or loads whose
 // results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
@@ -86,7 +90,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // Lanes that load a line together have equal rows.
+  // Lanes that load from the same line have equal rows.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);
@@ -114,7 +118,8 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
           STEP(x0) STEP(x0) STEP(x0) STEP(x0)
         }
       } else {
-        // Eight chains, since a sub-group still waits for results with four.
+        // Eight independent chains, because a sub-group would still wait for results with four
+        // chains.
         for (uint k = 1; k < chain_steps; k += 2) {
           STEP(x0) STEP(x1) STEP(x2) STEP(x3) STEP(x4) STEP(x5) STEP(x6) STEP(x7)
         }

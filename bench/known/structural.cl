@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
-// Returns a word whose every bit depends on all bits of `x`; 0 only for 0. The host computes it in
-// src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash functions,
-// 2018.
+// Returns a word of which every bit depends on all bits of `x`. The result is 0 only for 0. The
+// host's version is in src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting
+// for hash functions, 2018.
 inline uint mixed(uint x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -16,7 +16,7 @@ inline uint mixed(uint x) {
 // Noise: work that keeps one resource busy, and whose results nothing needs. stalls.cl includes
 // this file.
 
-// Four independent loads of lines that the generator chooses.
+// Four independent loads from lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
   {                                                     \
     const uint line0 = LINE_OF(state, mask);            \
@@ -38,8 +38,9 @@ inline uint mixed(uint x) {
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
   at += 4;
 
-// Work of a work-item that only makes noise: 4 * noise operations, loads from local memory, or
-// loads of lines of noise_mask. src/probes/stalls/cases/wait_for_one.cpp computes it on the host.
+// Work of a work-item that makes noise: 4 * noise operations, loads from local memory, or loads
+// from lines that noise_mask selects. The host's version is in
+// src/probes/stalls/cases/wait_for_one.cpp.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -52,13 +53,13 @@ inline uint mixed(uint x) {
   } else {                                                         \
     for (uint k = 0; k < noise; ++k) LOAD_4(near, noise_mask, sum) \
   }
-// Work that waits for a unit: the load/store unit, stores, a fence after stores, or the unit of
-// special functions. src/probes/stalls/cases/wait_for_one.cpp computes it on the host. stalls.cl
-// includes this file.
+// Work that waits for a unit: the load/store unit, the store buffer, a fence after stores, or the
+// special-function units. The host's version is in src/probes/stalls/cases/wait_for_one.cpp.
+// stalls.cl includes this file.
 
-// Words of a block, which has as many lines as a line has words. A lane accesses one word at a
-// time. In 32 accesses, 32 lanes cover the block, adjacent (lane_stride 1, turn_stride 32) or a
-// line apart.
+// Number of words in a block, which has as many lines as a line has words. A lane accesses one word
+// at a time. In 32 accesses, 32 lanes cover the block. The lanes are adjacent (lane_stride 1,
+// turn_stride 32) or one line apart (lane_stride 32, turn_stride 1).
 #define BLOCK_WORDS (LINE_WORDS * LINE_WORDS)
 
 #define LOAD_BLOCK                                                           \
@@ -75,8 +76,8 @@ inline uint mixed(uint x) {
     }                                                                        \
   }
 
-// The stored word depends on its address and the launch. Its top bit is 0, so the store happens
-// unless the gate is all ones, which no compiler can know.
+// Stores a word that depends on the address and the launch. The top bit of the word is 0. The store
+// therefore happens unless the gate is all ones, which compilers cannot know.
 #define STORE(to)                                              \
   {                                                            \
     const uint at = to;                                        \
@@ -97,7 +98,7 @@ inline uint mixed(uint x) {
     }                                                                                       \
   }
 
-// Makes the work-item's stores visible to the whole device.
+// Makes the stores of a work-item visible to the whole device.
 #if STRUCTURAL == 2
 inline void fence_device(void) {
 #if defined(__NV_CL_C_VERSION)
@@ -116,9 +117,9 @@ inline void fence_device(void) {
 #define FENCE
 #endif
 
-// Four chains of six functions each, which begin with 2^64 or 2^-64. Six inverse roots result in 2
-// or 1/2; each halves the error of the previous one. Six multiplications by 1/2 result in 2^58 or
-// nearly 0. The scaled sum is a small whole number.
+// Four chains of six functions each, which begin with 2^64 or 2^-64. Six inverse roots lead to 2 or
+// 1/2, and each root halves the relative error before it. Six multiplications by 1/2 lead to 2^58
+// or nearly 0. The scaled sum of the chains is a small whole number.
 #define CHAIN(j) float f##j = as_float(0x1f800000u | ((near << j) & 0x40000000u));
 #define ROOT(f) f = native_rsqrt(f);
 #define CHEAP(f) f *= halving;
@@ -149,10 +150,13 @@ inline void fence_device(void) {
   if (block_stores != 0) STORE_BLOCK
 // Kernels that mostly wait for one cause. stalls.cl includes this file.
 
-// One iteration of a work-item performs, in units of four operations: 2 * far_loads independent
-// loads of one stream, or far_loads dependent ones; near_loads loads of another stream; tile_loads
-// loads of local memory; chain_steps operations; turn_steps operations by the active work-items. A
-// barrier follows. Kernels that wait for a unit perform near_loads loads and the work of
+// One iteration of a work-item performs, in units of four operations or loads:
+//   far_loads    dependent loads of one stream, or twice as many independent loads
+//   near_loads   loads of another stream
+//   tile_loads   loads of local memory
+//   chain_steps  operations
+//   turn_steps   operations by the active work-items
+// A barrier follows. Kernels that wait for a unit only perform near_loads loads and the work of
 // stalls_structural.clh. Work-items from `workers` on only make noise: operations or loads whose
 // results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
@@ -170,7 +174,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // Lanes that load a line together have equal rows.
+  // Lanes that load from the same line have equal rows.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);
