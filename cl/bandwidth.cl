@@ -23,8 +23,9 @@ typedef uint4 words;
 #else
 typedef uint16 words;
 // A CPU core runs one work-item at a time, so it needs several independent sums. With one sum, a
-// core reads half of its cache's bandwidth. With four vectors per iteration, it reads four fifths,
-// because an iteration takes at least the three cycles until the next address is known.
+// core reads half of its cache's bandwidth. An iteration has eight vectors, because with four
+// vectors a core reads four fifths: the next address is known only three cycles after the present
+// address.
 #define UNROLL 8
 #define NO_SUMS                                                             \
   words sum0 = (words)0, sum1 = (words)0, sum2 = (words)0, sum3 = (words)0; \

@@ -35,8 +35,8 @@ kernel void facts(global uint* bits) {
   *bits = seen;
 }
 
-// Stores a pointer to a place in the buffer, and `mark` at that place. In the next launch,
-// pointer_follow loads the pointer and returns the word that it finds.
+// Stores a pointer to byte `offset` of the buffer at its beginning, and `mark` at `offset`. In the
+// next launch, pointer_follow follows the pointer and returns the word that it finds.
 kernel void pointer_store(global uchar* buffer, ulong offset, ulong mark) {
   *(global uchar * global*)buffer = buffer + offset;
   *(global ulong*)(buffer + offset) = mark;

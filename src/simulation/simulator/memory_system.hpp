@@ -340,7 +340,7 @@ class MemorySystem {
   [[nodiscard]] bool accepts(Operation operation) const {
     for (const Unit& unit : units_) {
       if (unit.queue.size() < machine_.load_store.queue_instructions) return true;
-      if (operation != Operation::load) return false;  // only the first unit takes non-loads
+      if (operation != Operation::load) return false;  // only the first unit takes other operations
     }
     return false;
   }

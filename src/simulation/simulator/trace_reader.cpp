@@ -475,8 +475,7 @@ class TraceReader {
     const auto lanes = line.need_number("lanes", 1, trace_words::max_lanes);
     const auto number = line.number_or("number", next_warp_, 0, max_warps);
     const auto count = line.number_or("count", 1, 1, max_warps);
-    // No overflow: both factors are bounded, so the product has at most 47 bits.
-    executed_in_all_ += count * executed_[program];
+    executed_in_all_ += count * executed_[program];  // both bounded: at most 47 bits
     if (executed_in_all_ > max_executed) {
       line.refuse(fmt::format(
           "more than {} warp instructions in total: trace fewer groups, or a smaller problem",
