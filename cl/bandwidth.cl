@@ -2,11 +2,11 @@
 // Bandwidth by working set. LANES neighbouring work-items form a walk, which moves the blocks of a
 // region repeatedly. Per block, a work-item moves UNROLL vectors of VECTOR words; neighbouring
 // work-items move neighbouring vectors. `places` has for each walk the first block of its region
-// and its start in the region. Several walks may have the same region. One build serves all sizes,
-// and compilers know no address. The launches are in src/probes/bandwidth/launch.cpp.
+// and its start in the region. Two or more walks may have the same region. One build serves all
+// sizes, and compilers know no address. The launches are in src/probes/bandwidth/launch.cpp.
 //   LANES   work-items of a walk
 //   VECTOR  words per vector: 4 or 16
-//   GROUP   work-items of a work-group that is larger than compilers expect
+//   GROUP   size of the work-group, if it exceeds the size that compilers assume
 //   IMAGE   also builds the walk over an image with 4 words per texel
 #include "places.clh"
 

@@ -9,7 +9,7 @@
 //   ONCE    1: one iteration without a loop, because a loop would take as long as a few accesses
 //   LOCAL_BYTES  bytes of local memory, at least the footprint plus 16
 //   TRANSPOSE  1: the transposition of a tile instead (banks_transpose.clh)
-//   GROUP   work-items of a work-group that is larger than compilers expect
+//   GROUP   size of the work-group, if it exceeds the size that compilers assume
 //
 // Each word of the footprint has the offset of the word that is `hop` bytes further in its block of
 // 8 KiB. The address of a load is the result of the previous load in its chain, so that compilers
@@ -91,7 +91,8 @@ typedef uint chain;
 #endif
 
 // DONE is the value for which the clock read waits. It includes a load, which local memory serves
-// after the stores. Compilers cannot know that the load's word is none of the stored words.
+// after the stores. Compilers cannot know that the loaded word differs from all stored words, so
+// they cannot move the load.
 #define OFFSETS (0u EACH(ADD))
 #if STORE
 #define DONE SUM(WORD_AT(footprint))

@@ -99,8 +99,8 @@ kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong neve
 // work-items start at `first`, at distances of `apart`. The vectors of a work-item have distances
 // of `step`. `ends` receives the final number of each work-item. `times` receives the first
 // work-item's cycles and its time by the constant-rate counter. With BY_CHAIN, `times` instead
-// receives for each work-item the minimum ticks of a chain of links * 64 links, and the last value
-// of the chain.
+// receives two numbers for each work-item: the minimum ticks of a chain of links * 64 links, and
+// the chain's last value.
 kernel void clock_burn(global const uint4* data, uint vectors, uint first, uint apart, uint step,
                        uint rounds, uint numbers, uint loads, uint links, uint more, uint mask,
                        ulong never, global uint* ends, global ulong* times) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of a device that only a launch can show. Each kernel runs with one work-item and makes at
-// most two loads and two stores. The host's part is src/measure/device/clocks.cpp.
+// Properties of a device that only a launch can determine. Each kernel runs with one work-item and
+// makes at most two loads and two stores. The host's part is src/measure/device/clocks.cpp.
 
 // Stores one bit for each property that the device's compiler defines as a macro.
 kernel void facts(global uint* bits) {

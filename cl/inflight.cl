@@ -10,9 +10,10 @@
 //   CHAINS   concurrent chains per work-item, 1 to 32
 //   LINE_WORDS  4-byte words per line, a power of two. As a constant it makes a hop a load and a
 //               shift: a multiplication takes 4 more cycles on an x86 CPU.
-//   GROUP    work-items of a work-group that is larger than compilers expect
+//   GROUP    size of the work-group, if it exceeds the size that compilers assume
 //   OWN_TIMES  if defined, each sub-group's begin and end are stored as well
-// The first word of each line has the number of the next line of a single cycle.
+// The first word of each line has the number of the next line. These numbers link all lines to a
+// single cycle.
 
 #include "places.clh"
 
@@ -63,9 +64,10 @@ inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
   return is_across ? across : within;
 }
 
-// Runs one work-group. Each round is between two barriers and loads new lines: first + (round *
-// LOADS + load) * per_load + place. Round 0 loads the code and is not timed. In a kernel that was
-// built for a larger work-group, work-items from `items` on only wait at the barriers.
+// Runs one work-group. Each round is between two barriers and loads new lines:
+//   first + (round * LOADS + load) * per_load + place
+// Round 0 loads the code and is not timed. In a kernel that was built for a larger work-group,
+// work-items from `items` on only wait at the barriers.
 //
 // A round lasts from the first exit of a sub-group from one barrier to the first exit from the next
 // barrier. If sub-groups have separate clocks, the times of the first work-item count. out: ticks
@@ -151,8 +153,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       late += (uint)(before - base) - begin;
       took += own_end - before;
     }
-    // The first work-item resets `base` and `begin` after this barrier, when all work-items have
-    // read both.
+    // After this barrier, all work-items have read `base` and `begin`, and the first work-item may
+    // reset them.
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   }

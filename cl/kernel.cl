@@ -24,7 +24,7 @@ kernel void kernel_loads(global uint* room, uint exponent, uint amount) {
   sum = held[lane % NOISE_WORDS] & 1u;
 #endif
   const uint mask = (1u << exponent) - 1u;
-  // The generator is that of Numerical Recipes, of which only the upper bits are random.
+  // Generator from Numerical Recipes. Only the upper bits of its states are random.
   uint state = ((uint)get_group_id(0) + 1u) * 2654435761u;
   for (uint k = 0; k < amount; ++k) {
     const uint line0 = state >> 8;

@@ -13,7 +13,7 @@
 // A kernel with two arguments.
 kernel void launch_count(global uint* counter, uint more) { atomic_add(counter, more); }
 
-// Kernels with 4, 16 or 64 arguments in addition to those of launch_count.
+// Kernels with the two arguments of launch_count and 4, 16 or 64 additional arguments.
 kernel void launch_count_4(global uint* counter, uint more EACH_4(ARGUMENT, 0)) {
   atomic_add(counter, more EACH_4(SUM, 0));
 }
@@ -26,8 +26,8 @@ kernel void launch_count_64(global uint* counter, uint more EACH_64(ARGUMENT)) {
   atomic_add(counter, more EACH_64(SUM));
 }
 
-// Runs for some microseconds, so that the next launch is queued before this one ends. The work is a
-// chain of `turns` dependent steps, which compilers cannot shorten.
+// Runs for some microseconds, so that the next launch is queued before this launch ends. The work
+// is a chain of `turns` dependent steps, which compilers cannot shorten.
 kernel void launch_spin(global uint* counter, uint more, uint turns) {
   uint value = more;
   for (uint turn = 0; turn < turns; ++turn) value = (value * 1664525u) ^ 1013904223u;

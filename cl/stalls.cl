@@ -15,7 +15,7 @@
 
 #define LINE_WORDS 32u
 #define TILE_WORDS 1024u
-// The generator is that of Numerical Recipes, of which only the upper bits are random.
+// Generator from Numerical Recipes. Only the upper bits of its states are random.
 #define NEXT(state) ((state)*1664525u + 1013904223u)
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;

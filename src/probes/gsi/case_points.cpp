@@ -95,8 +95,8 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
 
 constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
 
-/// Returns the numbers of MSHRs to simulate: those of `--mshrs`, or by default those of the thesis
-/// and the machine's own number. 0 stands for a machine without MSHRs.
+/// Returns the numbers of MSHRs to simulate: the numbers of `--mshrs`, or by default the thesis's
+/// numbers and the machine's own number. 0 stands for a machine without MSHRs.
 std::vector<std::uint64_t> mshr_sizes(const Machine& machine, const CaseOptions& options) {
   if (machine.pending.kind != PendingKind::mshr) return {0};
   if (!options.mshrs.empty()) return options.mshrs;

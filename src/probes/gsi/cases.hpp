@@ -80,11 +80,13 @@ std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t pro
 
 struct Implicit {
   LocalCopy copy{LocalCopy::scratchpad};
-  std::uint64_t groups{6};    ///< number of work-groups; local memory limits those that run at once
-  std::uint64_t warps{4};     ///< warps of a work-group
-  std::uint64_t elements{2};  ///< words of a work-item
+  /// Number of work-groups. As many run at once as fit into local memory.
+  std::uint64_t groups{6};
+  std::uint64_t warps{4};          ///< warps of a work-group
+  std::uint64_t elements{2};       ///< words of a work-item
   std::uint64_t object_bytes{32};  ///< distance between elements, each of 4 bytes
-  /// Operations that compute an address in global memory. An address in local memory needs one.
+  /// Operations that compute an address in global memory. An address in local memory needs one
+  /// operation.
   std::uint64_t address_operations{12};
   std::uint64_t operations{16};  ///< dependent operations on each element
 };
@@ -142,7 +144,8 @@ struct CaseChange {
   double here{0.0};
 };
 /// Returns the changes for which the thesis gives numbers, of the searches and of the arrays. If
-/// `runs` lacks a bar of the searches, their changes are left out; the arrays likewise.
+/// `runs` lacks a bar of the searches, the changes of the searches are left out. If `runs` lacks a
+/// bar of the arrays, the changes of the arrays are left out.
 std::vector<CaseChange> compare_with_thesis(const std::vector<CaseRun>& runs);
 
 }  // namespace clprobe::gsi

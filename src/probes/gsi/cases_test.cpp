@@ -57,7 +57,7 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
     CHECK(gsi(*run).of(Stall::synchronization) > 0.5 * time_of(*run));
   }
   CHECK(std::abs(time_of(owning) / time_of(plain) - 1.0) <= 0.1);
-  // Under ownership, lines that another unit wrote last come from that unit's L1.
+  // Only under ownership, lines that another unit wrote last come from that unit's L1.
   CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
   CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
   // Taking ownership of a line that another unit owns takes longer, which prolongs releases.
@@ -94,12 +94,13 @@ TEST_CASE("with a queue for each, ownership has less of everything that coherenc
   CHECK(gsi(owning).of(Stall::memory_structural) < gsi(plain).of(Stall::memory_structural));
   CHECK(gsi(owning).of(cause::pending_release) / time_of(owning) <
         gsi(plain).of(cause::pending_release) / time_of(plain));
-  // The stalls on data from the second level fall most; those on main memory hardly change.
+  // Most of the decrease in data stalls is in data from the second level. Stalls on data from main
+  // memory hardly change.
   const auto fall = [&](Level level) { return gsi(plain).of(level) - gsi(owning).of(level); };
   CHECK(fall(Level::l2) >
         0.5 * (gsi(plain).of(Stall::memory_data) - gsi(owning).of(Stall::memory_data)));
   CHECK(std::abs(fall(Level::memory)) < 0.3 * gsi(plain).of(Level::memory));
-  // Few of the loads get their data from another compute unit's L1.
+  // Waits for data from another compute unit's L1 take less than 10 % of the time.
   CHECK(gsi(owning).of(Level::remote_l1) < 0.1 * time_of(owning));
 }
 

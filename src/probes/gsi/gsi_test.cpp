@@ -26,7 +26,8 @@ namespace {
 using simulator::Machine;
 
 ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
-  // The seed is that of the runs which tests make without the probe, so results can be compared.
+  // Runs of the simulator without the probe use this seed too, so that tests can compare the
+  // results.
   const std::unique_ptr<Backend> backend = simulated_backend(machine, default_options().seed);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // long enough for all samples on a slow host

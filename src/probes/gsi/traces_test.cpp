@@ -198,7 +198,7 @@ TEST_CASE("units of a launch have its locks in common, and nobody else holds the
   };
   const std::string free = "lock at=0x1000";
   const std::string held = "lock at=0x1000 held=50000-50000";
-  // One unit waits while the other unit holds the lock, so both units together take almost twice as
+  // While one unit holds the lock, the other unit waits. Two units therefore take almost twice as
   // long as one unit.
   const std::uint64_t alone = cycles_with(free, 1);
   CHECK(cycles_with(free, 2) > alone * 3 / 2);

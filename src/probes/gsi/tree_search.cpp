@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbalanced tree search as a trace. Warps of all compute units take tree nodes from queues with
-// locks, work on the nodes, and put the children of the nodes into the queues.
+// Unbalanced tree search as a trace. Warps of all compute units take nodes from queues with locks.
+// After the work on a node, they put the node's children into the queues.
 //
 // The thesis gives no sizes of the search, so these sizes are assumptions. A local queue has 32
 // tasks, of which half are fetched at once, as in the program uts of HeteroSync, which the thesis's
@@ -48,8 +48,8 @@ constexpr Queue queue_of(std::uint64_t unit) { return static_cast<Queue>(unit) +
 
 constexpr std::uint64_t line_bytes = 64;
 
-// Base addresses, far from each other. The distance between queues is a power of two plus one line,
-// so that their locks are in different cache sets and banks of the second level.
+// Base addresses, far from each other. The distance between queues is a power of two plus one line.
+// The locks are then in different cache sets and banks of the second level.
 constexpr std::uint64_t lock_base = 16U << 20U;
 constexpr std::uint64_t head_base = 32U << 20U;
 constexpr std::uint64_t queue_base = 64U << 20U;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for locks by a warp's own clock, compared with those that the simulator counts. The probe
-// `stalls` measures such waits by clocks on real devices, which have no counters. An attempt that
-// finds no work counts as a wait.
+// Waits for locks by a warp's own clock, compared with the waits that the simulator counts. The
+// probe `stalls` measures such waits by clocks on real devices, which have no counters. An attempt
+// that finds no work counts as a wait.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -104,15 +104,16 @@ TEST_CASE("a clock around every acquire finds the synchronization that the simul
     double in_vain = 0.0;
     double counted_in_all = 0.0;
     for (const auto& [warp, counted] : all.acquires) {
-      // The clock also counts the issue of the acquire and of the clock read, and the time in the
-      // load/store unit's queue, which the simulator counts as a structural stall.
+      // The clock also counts the issue of the acquire and of the clock read. It counts the time in
+      // the load/store unit's queue too, which the simulator counts as a structural stall.
       CHECK(waits.at(warp).all == doctest::Approx(counted).epsilon(0.06));
       CHECK(waits.at(warp).all >= counted);
       in_vain += waits.at(warp).in_vain;
       counted_in_all += counted;
     }
     MESSAGE("in vain: " << in_vain / counted_in_all << " of the waits");
-    // With one queue, waits that find no work are too long to count as idle time.
+    // With one queue, waits that find no work are more than 5 % of all waits, so they must not be
+    // hidden as idle time.
     if (queues == TaskQueues::one) CHECK(in_vain > 0.05 * counted_in_all);
   }
 }

@@ -115,7 +115,8 @@ TEST_CASE("loads are told level by level, and what is left in issue and the unat
   double sum = 0.0;
   for (const StackPart& part : stacks[0].parts) sum += part.share;
   CHECK(sum == doctest::Approx(1.0).epsilon(1e-9));
-  // Without a point that measures issue, the bar has no part for issue. Its time is unattributed.
+  // Without a point that measures issue, the bar has no part for issue. The time of issue is then
+  // unattributed.
   std::erase_if(points, [](const Point& each) { return crowd_of(each) > 0; });
   const Findings without = analyse(gpu(), points);
   CHECK(find(without, "stall", "latency-bound", "no stall: issue") == nullptr);
@@ -132,8 +133,8 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
            {"compute data", 0}},
           500);
   const Findings found = analyse(gpu(), points);
-  // Removing all causes saves 500 of 1000 ns. Removing main memory alone saves 600 ns, which is
-  // more than all causes together save, so the share of the first cause is limited to 1.
+  // Removing all causes saves 500 of 1000 ns. Removing only main memory saves 600 ns. The share of
+  // the first cause must not exceed 1 although 600 ns exceed 500 ns.
   CHECK(value_of(found, "first_cause", "memory-bound", "memory data: main memory") ==
         doctest::Approx(0.75).epsilon(0.02));
   const Finding* const first = find(found, "first_cause", "memory-bound");
@@ -198,8 +199,8 @@ TEST_CASE("no share is told that is above the whole, nor an end of its interval"
 }
 
 TEST_CASE("noise that would fit in more than all of the time is not known") {
-  // The time is constant up to an amount of 8 and rises steeply at 16. The rising line, extended to
-  // an amount of 0, is then far below a time of 0 if the rise is steep enough.
+  // The time is constant up to an amount of 8 and rises steeply at 16. If the rise is steep enough,
+  // the rising line has a negative time at an amount of 0.
   const auto absorbed_where = [](double amount_16) {
     std::vector<Point> points = plan_of({"memory-bound"}).points;
     measure(points,

@@ -90,8 +90,8 @@ static_assert(not_resolved.starts_with(stack_not_resolved));
 /// differences reached 3.7 % of the time.
 constexpr double builds_differ = 0.05;
 
-/// Returns true if the cost is 0 to 100 % of the time, or exceeds this range by at most the cost's
-/// sigma or the tolerance for builds, whichever is larger.
+/// Returns true if the cost is 0 to 100 % of the time. The cost may exceed this range by the larger
+/// of its sigma and the tolerance for builds.
 bool is_possible(const Cost& cost, double all_ns) {
   const double room = std::max(cost.sigma_ns, builds_differ * all_ns);
   return cost.ns >= -room && cost.ns <= all_ns + room;
@@ -176,7 +176,7 @@ const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
 
 /// Divides the time that remains with all causes removed. The result's `all` is the time per group
 /// of a launch with additional groups, which fill the gaps of a group. The only factor is the time
-/// of the gaps. Returns nothing if no such launch was measured.
+/// of the gaps. Returns nothing if no launch with additional groups was measured.
 std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
                                    const DeviceInfo& device) {
   const auto point = std::find_if(points.begin(), points.end(),
@@ -205,7 +205,7 @@ std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& point
     try {
       kinds.push_back({kind, {resource_of_noise(kind), find_absorption(amounts)}});
     } catch (const AblationError&) {
-      continue;  // too few points: the run was cut short
+      continue;  // too few points, because the run was cut short
     }
   }
   return kinds;
@@ -277,9 +277,9 @@ std::string costs_of_removal(const Ablation& ablation, std::span<const Cause> ca
   return costs;
 }
 
-/// Adds the largest cause as a share of the sum of all positive savings. The time that all causes
-/// save together is no basis: some removals cost time, so one cause may save more than all
-/// together.
+/// Adds the largest cause as a share of the sum of all positive savings. The saving of all causes
+/// together would be no basis. Some removals cost time, so a single cause may save more than all
+/// causes together.
 void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),

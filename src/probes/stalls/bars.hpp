@@ -110,8 +110,8 @@ bool is_whole_kernel(const Point& point);
 inline constexpr std::string_view noise_verdict_name = "noise";
 inline constexpr std::string_view noise_agrees = "agree";
 
-/// Name of a finding: the time from the first end of a launch's parts to the last end, as a share
-/// of the time from the first beginning to the last end. The finding shows how unequally the
+/// Name of a finding: the share of the longest tail in the span of a launch. The longest tail is
+/// the time from the first end of a part to the last end. The finding shows how unequally the
 /// compute units are used.
 inline constexpr std::string_view longest_tail_name = "longest_tail";
 

@@ -30,7 +30,8 @@ enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, m
 enum class Cause {
   main_memory,   ///< loads from main memory; without it, the loads hit caches
   second_cache,  ///< loads from the second-level cache; without it, the loads hit the first level
-  /// `main_memory` and `second_cache` as one cause, if memory is too small to distinguish the two.
+  /// `main_memory` and `second_cache` as one cause, if memory is too small to distinguish these
+  /// causes.
   beyond_first,
   bank_conflict,  ///< lanes that access different words of one bank
   barrier,        ///< waiting at a barrier
@@ -38,7 +39,7 @@ enum class Cause {
   divergence,     ///< lanes of which only some are active at a time
   // Causes in which a unit accepts no more requests:
   serial_requests,  ///< lanes of one instruction that access different lines
-  store_buffer,     ///< stores that wait for room in the store buffer
+  store_buffer,     ///< stores that wait for a free entry of the store buffer
   release,          ///< a fence after stores
   function_unit,    ///< special functions that wait for their pipelines
 };
@@ -79,9 +80,9 @@ struct Ablated {
 /// point without causes.
 std::vector<Point> with_all_sets(const Point& usual);
 
-/// Returns the maximum number of iterations of a launch. `first`: loop iterations before the first
-/// one. `inner`: inner loop iterations in each. Inner loops count only on drivers that end long
-/// loops (shared/launch_size.hpp).
+/// Returns the maximum number of iterations of a launch. `first`: iterations of a loop before the
+/// main loop. `inner`: iterations of inner loops per iteration of the main loop. Inner loops count
+/// only on drivers that end long loops (shared/launch_size.hpp).
 inline std::uint64_t max_fitting_iterations(const DeviceInfo& device, std::uint64_t first,
                                             std::uint64_t inner) {
   if (!may_cut_loops(device)) return max_iterations;
@@ -126,8 +127,8 @@ inline std::uint64_t fitting_iterations(const Length& length,
 // Constants that cl/stalls.cl repeats.
 inline constexpr std::uint32_t line_words = 32;
 inline constexpr std::uint32_t tile_words = 1024;
-/// Factor and addend of an operation. Kernels get both numbers as arguments, so that compilers
-/// cannot use them as constants.
+/// Factor and addend of an operation. Kernels get the factor and the addend as arguments, so that
+/// compilers do not know the values.
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
@@ -232,8 +233,8 @@ inline constexpr std::string_view phase_span = "span";
 /// Returns the timer of kernels. A GPU times launches. A CPU whose groups share a clock times each
 /// group with that clock, and the median group counts. A CPU runs a group on each core, and other
 /// processes delay some groups and thus the whole launch. For example, a host sometimes ran two of
-/// a virtual machine's 16 cores on one core. Launches then took twice as long for seconds, but most
-/// groups did not.
+/// the 16 cores of a virtual machine on one core. For seconds, launches then took twice as long,
+/// but most groups did not.
 Timer timer_of_kernels(const DeviceInfo& device);
 
 /// True if a clock in the kernel times a point: its phase or, without a phase, its median group.
@@ -267,7 +268,7 @@ double phase_ticks(std::string_view phase, std::span<const Stamp> stamps);
 /// Returns the median time of a group from beginning to end. `groups`: one stamp per group.
 double median_group_ticks(std::span<const Stamp> groups);
 
-/// Merges the stamps of a group's parts to one stamp, from the first beginning to the last end, for
+/// Returns one stamp for a group, from the first beginning to the last end of its parts. Used on
 /// devices that run work-items one after another.
 Stamp merge_stamps(std::span<const Stamp> group);
 

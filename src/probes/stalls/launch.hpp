@@ -19,8 +19,8 @@ namespace clprobe::stalls {
 inline constexpr std::string_view kernel_file = "stalls.cl";
 
 /// Build options of stalls_mixed. `with_stamps` reads clocks at the beginning, the end and the
-/// barriers of sub-groups. `with_ends` reads no clocks at barriers, for CPUs: a core would read
-/// them for one work-item after another.
+/// barriers of sub-groups. `with_ends` reads no clocks at barriers, for CPUs: a core would read the
+/// clocks of one work-item after another.
 inline constexpr std::string_view with_stamps = " -DSTAMPS=1";
 inline constexpr std::string_view with_ends = " -DSTAMPS=2";
 
@@ -32,7 +32,7 @@ struct Shared {
   KeptBuffer results{};           ///< results of work-items
   KeptBuffer stamps{};            ///< clock readings
   std::uint64_t filled_bytes{0};  ///< filled part of the data
-  /// Number of the last launch. The data of a launch depend on its number, so that caches do not
+  /// Number of the last launch. The data of a launch depend on its number. Caches then do not
   /// contain the data, and results of an earlier launch fail the check.
   cl_uint last_launch{0};
   std::set<std::string> launched{};  ///< build options of which a launch was made
@@ -41,9 +41,9 @@ struct Shared {
 
   /// Returns the data array with at least `bytes`, filled. Throws cl::Error.
   const cl::Buffer& filled_data(std::uint64_t bytes);
-  /// Makes an untimed launch, because some drivers compile at the first launch. CPUs get one for
-  /// every point, since their drivers compile for each group size. Other devices get one per build
-  /// options.
+  /// Makes an untimed launch, because some drivers compile at the first launch. CPUs get an untimed
+  /// launch for every point, because their drivers compile for each group size. GPUs get an untimed
+  /// launch for each set of build options.
   void launch_first(const std::string& options, const std::function<void()>& launch);
 };
 

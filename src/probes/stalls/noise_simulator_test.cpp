@@ -29,8 +29,8 @@ constexpr Register first_register = 30;
 constexpr Register sum = 62;
 
 /// Returns the program of a warp that only makes noise. As in cl/stalls_mixed.clh, the warp waits
-/// for the results of its loads after every fourth load. The account of the kernel's warps is not
-/// used.
+/// for the results of its loads after every fourth load. The simulator's account of stalls is not
+/// used, so the noise need not be separated from the kernel.
 Program noise_program(const RandomKernel& kernel, Resource resource, std::uint64_t units,
                       std::uint64_t warp) {
   Program program;
@@ -58,7 +58,8 @@ Program noise_program(const RandomKernel& kernel, Resource resource, std::uint64
   return program;
 }
 
-/// Returns the cycles of the kernel with as many additional warps, which only make noise.
+/// Returns the cycles of the kernel with additional warps that only make noise, as many as the
+/// kernel has.
 double time_with(const Machine& machine, const RandomKernel& kernel, Resource resource,
                  std::uint64_t units) {
   Trace trace = make_kernel(machine, kernel, 0);

@@ -87,7 +87,8 @@ TEST_CASE("times that agree give shares that agree, also where they bend at no s
     return find_absorption(points).share;
   };
   // Two runs of one kernel on an NVIDIA H200: groups meet at barriers, and the noise is loads from
-  // main memory. A fit of bend and slope finds shares of 0.764 and 0.842, which differ too much.
+  // main memory. From the fitted bend and slope, the shares would be 0.764 and 0.842, which differ
+  // by more than 0.03.
   const double one = share_of({1494.7, 1575.4, 1587.0, 2215.0, 4099.6, 7898.1});
   const double other = share_of({1489.2, 1569.6, 1586.1, 2181.7, 4086.0, 7868.0});
   CHECK(std::abs(one - other) < 0.03);
@@ -143,11 +144,11 @@ TEST_CASE("noise speaks against a first factor only where another resource is sa
   CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == NoiseVerdict::agree);
   CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
   CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
-  // The busy resource is not that of the first cause: arithmetic units while memory is first, and
-  // memory while a barrier is first.
+  // The busy resource differs from the resource of the first cause. First, the arithmetic units are
+  // busy, but memory is the first cause. Then, memory is busy, but a barrier is the first cause.
   CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
   CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
-  // Noise cannot distinguish memory from arithmetic units if both are busy.
+  // If memory and arithmetic units are busy, noise cannot show which resource is the cause.
   CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == NoiseVerdict::agree);
   CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == NoiseVerdict::untested);
   CHECK(verdict({500.0, 0.0}, {fma_free}) == NoiseVerdict::untested);

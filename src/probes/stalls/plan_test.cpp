@@ -55,7 +55,8 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
     }
     CHECK(factors <= max_factors);
     // Main memory must be removed before the second-level cache, so three of the four sets of these
-    // two causes exist. A delay of stores must likewise be removed before the stores themselves.
+    // two causes exist. Similarly, a delay of stores must be removed before the stores themselves,
+    // so three of four sets exist.
     const bool delays_stores = mix->is_scattered || mix->has_fence;
     const bool is_nested = mix->far_loads != 0 || (mix->stores != 0 && delays_stores);
     CHECK(sets.size() == (std::size_t{1} << factors) * (is_nested ? 3 : 4) / 4);
@@ -187,8 +188,8 @@ TEST_CASE("work-items of a row load the same lines, and a chase follows what it 
   const std::uint32_t one = result_of(arguments, 1, 3, 0, 5);
   CHECK(one != result_of(arguments, 2, 3, 0, 5));
   CHECK(one != result_of(arguments, 1, 4, 0, 5));
-  // Items 5 and 6 are in one row, so the loads of `far` add equal values to their results. Item 37
-  // is in another row.
+  // Items 5 and 6 are in one row, so the loads of `far` add equal values to the results of items 5
+  // and 6. Item 37 is in another row.
   wait_for_one::Arguments masked = arguments;
   masked.far_mask = 0;
   CHECK(one - result_of(masked, 1, 3, 0, 5) ==
@@ -300,8 +301,8 @@ TEST_CASE("all ways to copy leave the same words, and those of a chunk come from
     CHECK(chunks.back() == chunks.front());
     CHECK(chunks.back() != copy::copied_chunk(shape, 4, 11));
     CHECK(chunks.back() != copy::copied_chunk(shape, 3, 12));
-    // All groups that write a chunk of the target write equal words, because the bits that select
-    // the source chunk are a part of the bits that select the target chunk.
+    // All groups that write a chunk of the target must write equal words. Therefore, the bits that
+    // select the source chunk must be a subset of the bits that select the target chunk.
     CHECK((shape.from_mask & shape.to_mask) == shape.from_mask);
   }
   CHECK(chunks.size() >= 3);

@@ -116,7 +116,8 @@ TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clo
     set_ticks(point, 250);
   }
   CHECK(clocks_of(analyse(device, points)).parts.at(0).share == doctest::Approx(0.225));
-  // Intel's clocks belong to one compute unit each, so ends on different units cannot be compared.
+  // On Intel GPUs, each compute unit has its own clock, so the ends of groups on different compute
+  // units cannot be compared.
   device.clock.kind = ClockKind::intel;
   const auto phases_of = [](const DeviceInfo& on, const char* name) {
     std::set<std::string> phases;

@@ -129,8 +129,8 @@ TEST_CASE("special functions come to small whole numbers, as do multiplications 
   arguments.mix.functions = 1;
   arguments.is_special = true;
   constexpr std::uint32_t whole = 0x4b000000;
-  // 0, 1 or all 4 of the four chains begin with 2^64. A chain that does results in 2, another chain
-  // in 1/2, and the sum is doubled.
+  // 0, 1 or all 4 of the four chains begin with 2^64. A chain that begins with 2^64 results in 2,
+  // any other chain in 1/2. The sum is doubled.
   for (const auto& [state, special, cheap] :
        {std::tuple{0U, 4U, 0U}, std::tuple{1U << 30U, 7U, 2U}, std::tuple{15U << 27U, 16U, 8U}}) {
     std::uint32_t near = state;

@@ -263,7 +263,7 @@ std::string to_json_line(const Machine& machine);
 Machine machine_from_json(std::string_view text);
 
 /// Returns the machine as a device, with the properties that a driver would report. The clock's
-/// overhead is that of two consecutive clock reads in a simulation.
+/// overhead is the time of two consecutive clock reads in a simulation.
 DeviceInfo describe_device(const Machine& machine);
 
 }  // namespace simulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated compute units as a device that probes measure. Plans and analyses are those of the
-// probes.
+// Simulated compute units as a device that probes measure. Plans and analyses come from the probes
+// themselves.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,18 @@
 
 namespace clprobe {
 
-/// One prepared point on the simulator. Fields that `Work` also has are as described there.
+/// One prepared point on the simulator. Fields that `Work` also has have the meaning that is
+/// described there.
 struct SimulatedWork {
   std::uint64_t accesses_per_iteration{1};
   std::uint64_t iterations{1};
   std::uint64_t max_iterations{0};
   Parameters facts{};
   /// Returns the trace of a launch with `iterations` iterations. The measured time is from the
-  /// first clock read 0 of any warp to the last clock read 1. Without clock reads, it is that of
-  /// the launch.
+  /// first clock read 0 of any warp to the last clock read 1. Without clock reads, the measured
+  /// time is the time of the launch.
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
-  /// Hash of the trace to run, of those that the backend was given, instead of `trace`. Empty:
+  /// Hash of a trace that the backend was given, which runs instead of `trace`; empty to run
   /// `trace`.
   std::string given{};
   /// Machine to simulate, if it differs from the backend's machine.

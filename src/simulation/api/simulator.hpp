@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a trace on a machine. The result is that of a simulation cycle by cycle, but cycles
-// without changes are skipped. Pure and deterministic: machine, trace and seed determine the result
-// on every platform.
+// Simulates a trace on a machine. The result equals a simulation cycle by cycle, but cycles without
+// changes are skipped. Pure and deterministic: machine, trace and seed determine the result on
+// every platform.
 //
 // Not simulated: instruction fetch, register banks, the bandwidth of answers from the caches, and
 // the network between the compute units and the second level. Instead, the latency to a line is
-// drawn from a range, each compute unit has a port, and a bank of the second level accepts one
+// drawn from a range. Each compute unit has a port, and a bank of the second level accepts one
 // request per cycle.
 #pragma once
 
@@ -147,7 +147,7 @@ struct Resident {
 struct Lock {
   std::uint64_t address{0};
   Latency held_elsewhere{};
-  bool is_shared{false};  ///< true if several simulated compute units use the lock
+  bool is_shared{false};  ///< true if two or more simulated compute units use the lock
 };
 
 struct Trace {
@@ -256,7 +256,7 @@ inline constexpr Causes busy_special{1U << 16U};
 inline constexpr Causes warp_start{1U << 17U};
 inline constexpr Causes end{1U << 18U};  ///< the first unused bit
 
-/// GSI's categories. An instruction has at most one cause of `compute_data`, which is that of the
+/// GSI's categories. An instruction has at most one cause of `compute_data`: the cause of the
 /// operand that is ready last.
 inline constexpr Causes control = branch | warp_start;
 inline constexpr Causes compute_data = arithmetic_result | special_result;
@@ -342,13 +342,14 @@ class Cancelled : public std::runtime_error {
 Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
                 const Observer* observer = nullptr);
 
-/// Simulates several compute units (at least one) with a common clock. The units share the locks
+/// Simulates `units` compute units (at least one) with a common clock. The units share the locks
 /// and the second level, whose banks accept one request per cycle. Lines that a unit owns are
 /// served by that unit. Each unit has its own bandwidths.
 ///
-/// The units receive the groups of the trace in turn while they have room. When a group ends, its
-/// unit receives the next group. If no other unit has work, a unit behaves as in a simulation of
-/// one unit. `observers` is empty or has one element per unit, which may be null.
+/// The units receive the groups of the trace alternately until no unit can start another group.
+/// When a group ends, its unit receives the next group. If no other unit has work, a unit behaves
+/// as in a simulation of one unit. `observers` is empty or has one element per unit, which may be
+/// null.
 ///
 /// Returns the results by unit, all with the common number of cycles. A unit without warps is
 /// reported as idle until the last warp of all units ends.
@@ -392,9 +393,9 @@ struct StallPart {
 /// that waits for an MSHR counts as "full MSHR", not as "pending DMA". The sub-classes of memory
 /// data are in the order of `Level`; the source of the load selects one.
 ///
-/// GSI has sub-classes of memory stalls only, and leaves those of control and compute stalls as
-/// future work (Alsop, chapter 7). All other sub-classes, and "serial requests", are our addition.
-/// Documents of older versions have control and compute stalls without a sub-class.
+/// GSI has sub-classes of memory stalls only, and leaves sub-classes of control and compute stalls
+/// as future work (Alsop, chapter 7). All other sub-classes, and "serial requests", are our
+/// addition. Documents of older versions have control and compute stalls without a sub-class.
 inline constexpr std::array stall_parts{
     StallPart{Stall::idle, "", cause::idle},
     StallPart{Stall::control, "branch", cause::branch},
@@ -551,7 +552,7 @@ struct GridAccount {
   StallAccount mean{};
 };
 
-/// Simulates several compute units as simulate_units() does, and attributes their cycles.
+/// Simulates `units` compute units as simulate_units() does, and attributes their cycles.
 GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
                           const Options& options = {}, const Priorities& priorities = {});
 

@@ -100,9 +100,9 @@ struct FoldedWarp {
 };
 
 /// Converts the steps of a warp's work-items to a program. Work-items at the same position execute
-/// together, and those at the earliest position execute first. The work-items therefore diverge and
-/// reconverge as in the kernel. `is_first`: true for the group's first warp, which starts the
-/// group's asynchronous copies and waits for them.
+/// together, and the work-items at the earliest position execute first. The work-items therefore
+/// diverge and reconverge as in the kernel. `is_first`: true for the group's first warp, which
+/// starts the group's asynchronous copies and waits for them.
 FoldedWarp fold_warp(const std::vector<Site>& sites, const Spots& spots,
                      std::span<const Steps> lanes, bool is_first = true);
 
@@ -115,7 +115,7 @@ struct Draft {
 };
 
 /// Assigns a register to each value from its definition to its last use. Of the free registers, the
-/// one that was written longest ago is assigned. Without a free register, the value that was
+/// register that was written longest ago is assigned. Without a free register, the value that was
 /// written first loses its register, and counts as ready.
 simulator::Program give_registers(const std::vector<Draft>& drafts);
 

@@ -389,7 +389,8 @@ class TracePlugin final : public ::oclgrind::Plugin {
 
   void add(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, Access access,
            std::size_t address, std::size_t size) {
-    // Oclgrind stores the arguments before a work-item runs; those stores are not recorded.
+    // Oclgrind stores the kernel's arguments before any work-item runs. Stores without a work-item
+    // are not recorded.
     GroupRecorder* const group = item == nullptr ? nullptr : recorder();
     if (group != nullptr) group->add_access(*item, *memory, access, address, size);
   }

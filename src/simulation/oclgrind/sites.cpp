@@ -29,8 +29,8 @@ using llvm::Loop;
 
 /// Returns the positions of a function's instructions. An instruction follows all instructions from
 /// which control can reach it, except through the back edge of a loop. The instructions of a loop
-/// precede those after the loop. Work-items at lower positions can therefore reach a waiting
-/// work-item.
+/// precede the instructions after the loop. Work-items at lower positions can therefore reach a
+/// waiting work-item.
 std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
     llvm::Function& function) {
   const llvm::DominatorTree dominators(function);

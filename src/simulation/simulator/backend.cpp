@@ -178,7 +178,7 @@ class SimulatedBackend final : public Backend {
     const auto is_running = [](const auto& each) {
       return each.second.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
     };
-    // With a single core, a second simulation would only slow down the current one.
+    // With a single core, a second simulation would only slow down the current simulation.
     if (cores_ <= 1) return;
     while (!expected_.empty() && std::count_if(begun_.begin(), begun_.end(), is_running) < cores_) {
       auto [key, work] = std::move(expected_.front());

@@ -15,7 +15,8 @@
 namespace clprobe::json {
 namespace {
 
-// Maxima far above those of any device. With these limits, the cycles of a run stay below 2^63.
+// Maxima far above the values of any device. With these limits, the cycles of a run stay below
+// 2^63.
 constexpr std::int64_t max_cycles = 1000000;
 constexpr std::int64_t max_entries = std::int64_t{1} << 24U;
 constexpr std::int64_t max_count = std::int64_t{1} << 16U;

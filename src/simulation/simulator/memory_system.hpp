@@ -363,8 +363,8 @@ class MemorySystem {
   /// Receives the completion of a lock request that this unit sent.
   void take(const Completion& completion) { completions_.push_back(completion); }
 
-  /// Returns true if an instruction has completed, a queue has room again, or the end of a copy has
-  /// become known, since these changes were last taken.
+  /// Returns true if a change has not been taken yet: a completed instruction, free space in a
+  /// queue, or a copy whose end has become known.
   [[nodiscard]] bool has_news() const {
     return !completions_.empty() || has_room_again_ || copies_.has_changed();
   }

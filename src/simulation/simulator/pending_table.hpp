@@ -114,8 +114,8 @@ class PendingTable {
     answer.order = ++order_;
     answers_.push(answer);
   }
-  /// Frees the MSHR of a line with the line's last answer; returns true if it did. If answers for
-  /// the line arrive in the same cycle, the first one frees the MSHR.
+  /// Frees the MSHR of a line with the line's last answer; returns true if it did. If two or more
+  /// answers for the line arrive in the same cycle, the first answer frees the MSHR.
   bool end_line(const Answer& answer) {
     const auto found = lines_.find(answer.line);
     if (found == lines_.end() || found->second.ready > answer.ready) return false;

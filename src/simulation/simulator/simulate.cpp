@@ -61,7 +61,7 @@ class Grid {
     std::uint64_t due{0};
   };
 
-  /// Starts work-groups on the units in turn, until no unit has room for the next group.
+  /// Starts work-groups on the units alternately, until the next group fits into no unit.
   void dispatch() {
     bool has_room = true;
     while (has_room) {

@@ -166,7 +166,8 @@ std::uint64_t Copies::ticks() const {
 Measurement Copies::run(std::uint64_t iterations) {
   const cl_uint addend = step_addend + ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
-  // The launch loads chunks after those of the previous launch, which caches may still contain.
+  // The launch loads the chunks after the chunks of the previous launch, because caches may still
+  // contain earlier chunks.
   const cl_uint first = next_;
   next_ += count;
   set_arguments(kernel_, 2, first, count);

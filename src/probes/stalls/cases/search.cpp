@@ -65,7 +65,7 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
                                 groups * held->ns_interval.high / span->ns_interval.low));
 }
 
-// Positions of ticks and stamps in a group's results, equal to those in cl/stalls_search.clh.
+// Indices of the ticks and of the stamps in a group's results, as cl/stalls_search.clh stores them.
 constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};

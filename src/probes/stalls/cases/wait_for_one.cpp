@@ -94,8 +94,8 @@ Point point_of(const Mix& mix, const Shape& shape) {
 }
 
 /// Adds the kernel with all causes removed, in a launch with enough groups to keep the units busy.
-/// The time per group is then the issue time of its instructions. A CPU gets no such launch: a core
-/// runs one group after another, without gaps that another group could fill.
+/// The time per group is then the issue time of its instructions. A CPU gets no launch with
+/// additional groups: a core runs one group after another, without gaps.
 void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const DeviceInfo& device) {
   if (!is_gpu(device)) return;
   shape.ablated.idealised = (1U << causes_in(shape.ablated.factors).size()) - 1;
@@ -105,7 +105,7 @@ void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const De
 }
 
 /// Adds clocks at the end of groups and, on a GPU, at barriers. On a CPU, a core runs the
-/// work-items of a group one after another, so none waits at a barrier.
+/// work-items of a group one after another, so no work-item waits at a barrier.
 void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
                 const DeviceInfo& device) {
   if (device.timer != Timer::clock) return;

@@ -73,9 +73,9 @@ struct Mix {
 /// block in 32 accesses, whether each access covers one line or 32 lines.
 inline constexpr std::uint32_t block_words = line_words * line_words;
 
-// Amounts of work for which the main cause takes several times as long as all other causes. They
-// assume a GPU that runs 4 sub-groups at once on a compute unit. A load takes 700 cycles from main
-// memory, and 280 cycles from the second-level cache.
+// Amounts of work for which the main cause takes most of the time. The amounts assume a GPU that
+// runs 4 sub-groups at once on a compute unit. A load takes 700 cycles from main memory, and 280
+// cycles from the second-level cache.
 
 inline constexpr Mix memory_bound{
     .name = "memory-bound",
@@ -251,10 +251,10 @@ constexpr Case case_of(std::string_view what) {
           .analyse = analyse};
 }
 
-// Amounts of work for which the main cause takes several times as long as all other causes. They
-// assume a GPU whose load/store unit takes one line per cycle. A compute unit stores 16 bytes per
-// cycle to main memory, which acknowledges a store after 700 cycles. A compute unit performs 16
-// special functions or 128 multiplications per cycle.
+// Amounts of work for which the main cause takes most of the time. The amounts assume a GPU whose
+// load/store unit takes one line per cycle. A compute unit stores 16 bytes per cycle to main
+// memory, which acknowledges a store after 700 cycles. A compute unit performs 16 special functions
+// or 128 multiplications per cycle.
 
 inline constexpr Mix uncoalesced_loads{
     .name = "uncoalesced-loads",

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint64_t cpu_launch_ns = 3'000'000;
 constexpr std::uint64_t few_iterations = 4;
-// Number of work-items whose results the host recomputes, others in each launch. The number is
-// small because the host takes as long for a few work-items as the device for all.
+// Number of work-items whose results the host recomputes. Each launch checks different work-items.
+// The number is small: the host takes as long for two work-items as the device for all.
 constexpr std::uint32_t checked_items = 2;
 
 class Mixed {
@@ -98,8 +98,8 @@ std::uint64_t Mixed::ticks() const {
   return static_cast<std::uint64_t>(std::llround(scale * phase_ticks(phase_, stamps)));
 }
 
-/// Checks other work-items in each launch: equal numbers of workers and of work-items that make
-/// noise.
+/// Checks results of work-items that run the kernel, and of equally many that make noise. Each
+/// launch checks different work-items.
 void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measurement) const {
   for (std::uint32_t k = 0; k < checked_items; ++k) {
     const std::uint32_t group = mixed(launch + k) % arguments_.shape.groups;
@@ -113,8 +113,8 @@ void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measuremen
   }
 }
 
-/// Checks one stored word, another one in each launch. If the kernel must not store, checks that
-/// the expected word is absent.
+/// Checks one stored word, a different word in each launch. If the kernel must not store, checks
+/// that the expected word is absent.
 void Mixed::check_store(cl_uint launch, cl_uint count, Measurement& measurement) const {
   const std::uint32_t any = mixed(launch ^ step_addend);
   const std::uint32_t group = any % arguments_.shape.groups;
@@ -133,7 +133,7 @@ void Mixed::check_store(cl_uint launch, cl_uint count, Measurement& measurement)
 }
 
 Measurement Mixed::run(std::uint64_t iterations) {
-  // Each launch loads other lines than the launches before it, whose lines caches may contain.
+  // Each launch loads different lines, because caches may contain lines of earlier launches.
   const cl_uint launch = ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
   clprobe::set_arguments(kernel_, 1, launch, count);
