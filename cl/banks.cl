@@ -8,7 +8,7 @@
 //   STEPS   accesses of a chain per iteration, 1 or 32
 //   ONCE    1: one iteration without a loop, because a loop would take as long as a few accesses
 //   LOCAL_BYTES  bytes of local memory, at least the footprint plus 16
-//   TRANSPOSE  1: the transposition of a tile instead (banks_transpose.clh)
+//   TRANSPOSE  1: builds banks_transpose (banks_transpose.clh) instead of banks_access
 //   GROUP   size of the work-group, if it exceeds the size that compilers assume
 //
 // Each word of the footprint has the offset of the word that is `hop` bytes further in its block of

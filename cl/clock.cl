@@ -6,7 +6,7 @@
 // selects how the core's cycles are counted:
 //   BY_CHAIN  CPUs: each work-item measures the ticks (at a constant rate) of a chain of one-cycle
 //             operations, between blocks of work
-//   BY_EVENT  clock_chain counts the cycles of a chain in launches of its own, which events time
+//   BY_EVENT  clock_chain counts the cycles of a chain in separate launches, which events time
 //   neither   the first work-item reads two counters before and after its work: the core's
 //             cycles, and a counter with a constant rate
 // The launches are in src/probes/clock/launch.cpp.

@@ -8,8 +8,8 @@
 // Parameters:
 //   LOADS    independent loads per work-item and round, 0 to 16
 //   CHAINS   concurrent chains per work-item, 1 to 32
-//   LINE_WORDS  4-byte words per line, a power of two. As a constant it makes a hop a load and a
-//               shift: a multiplication takes 4 more cycles on an x86 CPU.
+//   LINE_WORDS  4-byte words per line, a power of two. The number is a constant, so that a hop is a
+//               load and a shift. A multiplication takes 4 more cycles on an x86 CPU.
 //   GROUP    size of the work-group, if it exceeds the size that compilers assume
 //   OWN_TIMES  if defined, each sub-group's begin and end are stored as well
 // The first word of each line has the number of the next line. These numbers link all lines to a

@@ -10,7 +10,7 @@
 //   SCALAR   1: the start is uniform and the nodes are constants, so that AMD's compilers use the
 //            scalar cache
 //   UNROLL   hops per iteration, 1 to 127
-//   LOCAL_BYTES  bytes of local memory for SPACE 3, at least the working set
+//   LOCAL_BYTES  bytes of local memory for SPACE 3; at least the working set
 // For SPACE 2, the host puts a definition of `table` between clock.clh and this file.
 
 #include "permutation.clh"

@@ -4,7 +4,7 @@
 // clock.clh before this file, and recomputes the results of some work-items (src/probes/stalls).
 // Parameters:
 //   PART        0: stalls_fill and stalls_mixed, 1: stalls_copy, 2: stalls_search
-//   WAY         of stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
+//   WAY         copy by stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
 //   STAMPS      of stalls_mixed, 1: it reads clocks at the beginning, the end and the barriers of
 //               sub-groups; 2: only at the beginning and the end
 //   STRUCTURAL  of stalls_mixed, 1: its work waits for a unit (stalls_structural.clh), and includes

@@ -4,15 +4,16 @@
 // stores the element. A read also stores one word for each of at most 4,096 sampled work-items. The
 // launches are in src/probes/stride/launch.cpp.
 //
-// The arguments determine the elements of a work-item. With 2^log2_run elements per work-item,
-// work-item `item` has
+// The arguments determine the elements of a work-item. Each work-item has 2^log2_run elements.
+// Element i of work-item `item` has the index
 //     ((item & ~(stride - 1)) << log2_run | (item & (stride - 1))) + i * stride
 // (clmempatterns, E. Konstantinidis 2018). Stride 1 gives each work-item a contiguous run; a stride
 // of the whole grid makes neighbouring work-items move neighbouring elements.
 //
-// Elements are moved in their type and summed as integers, since floating-point sums depend on the
-// order. Word w of the data is (square * w + line) * w + constant, wrapping. The sum of a
-// work-item's words is then a quadratic function of its first word, which the work-item checks.
+// Elements are moved in their type but summed as integers, because floating-point sums depend on
+// the order of additions. Word w of the data is (square * w + line) * w + constant, wrapping. The
+// sum of a work-item's words is then a quadratic function of its first word, which the work-item
+// checks.
 
 #define TYPE_INT 0
 #define TYPE_FLOAT 1

@@ -108,7 +108,7 @@ inline void fence_device(void) {
 #elif defined(__OPENCL_C_VERSION__) && __OPENCL_C_VERSION__ >= 200 && __OPENCL_C_VERSION__ < 300
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
 #else
-  mem_fence(CLK_GLOBAL_MEM_FENCE);  // never launched: the host refuses such devices
+  mem_fence(CLK_GLOBAL_MEM_FENCE);  // never executed: the host refuses devices without a fence
 #endif
 }
 #define FENCE \

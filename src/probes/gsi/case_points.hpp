@@ -156,7 +156,7 @@ struct CaseOptions {
   /// Cases to simulate. Without a case and without a trace, all cases are simulated.
   std::vector<std::string> cases{};
   bool has_launch{false};  ///< true if a trace covers a whole launch
-  std::string problem{};   ///< problem with `--set`: "--set: ..."; empty without one
+  std::string problem{};   ///< problem with `--set`: "--set: ..."; empty: no problem
   Settings settings{};
   std::optional<Polls> polls_by{};
   std::optional<std::uint64_t> units{};

@@ -65,7 +65,7 @@ struct TreeSearch {
   std::uint64_t written_lines{2};  ///< lines that the work on an inner node writes; a node has two
   /// Tasks of a unit's own queue. A fetch from the common queue takes half of this number at once.
   std::uint64_t local_capacity{32};
-  std::uint64_t backoff_cycles{0};  ///< cycles from a failed attempt to take a lock to the next
+  std::uint64_t backoff_cycles{0};  ///< cycles from a failed attempt to lock to the next attempt
   Polls polls_by{Polls::warp};
 };
 
@@ -83,8 +83,8 @@ struct Implicit {
   /// Number of work-groups. As many run at once as fit into local memory.
   std::uint64_t groups{6};
   std::uint64_t warps{4};          ///< warps of a work-group
-  std::uint64_t elements{2};       ///< words of a work-item
-  std::uint64_t object_bytes{32};  ///< distance between elements, each of 4 bytes
+  std::uint64_t elements{2};       ///< words that a work-item processes
+  std::uint64_t object_bytes{32};  ///< distance in bytes between elements, each of 4 bytes
   /// Operations that compute an address in global memory. An address in local memory needs one
   /// operation.
   std::uint64_t address_operations{12};

@@ -23,7 +23,7 @@ inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cac
 std::uint32_t index_of_noise(std::string_view word);
 
 struct NoiseShape {
-  std::string kind{};  ///< word of all_noise
+  std::string kind{};  ///< kind of noise, a word of `all_noise`
   std::uint32_t amount{0};
 
   template <class Visitor>

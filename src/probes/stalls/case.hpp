@@ -28,15 +28,15 @@ enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, m
 
 /// Cause of waiting that an argument of the kernel removes.
 enum class Cause {
-  main_memory,   ///< loads from main memory; without it, the loads hit caches
-  second_cache,  ///< loads from the second-level cache; without it, the loads hit the first level
+  main_memory,   ///< loads from main memory, which hit caches if the cause is removed
+  second_cache,  ///< loads from L2, which hit L1 if the cause is removed
   /// `main_memory` and `second_cache` as one cause, if memory is too small to distinguish these
   /// causes.
   beyond_first,
   bank_conflict,  ///< lanes that access different words of one bank
   barrier,        ///< waiting at a barrier
   chain,          ///< operations that depend on each other
-  divergence,     ///< lanes of which only some are active at a time
+  divergence,     ///< only some lanes of a sub-group are active at a time
   // Causes in which a unit accepts no more requests:
   serial_requests,  ///< lanes of one instruction that access different lines
   store_buffer,     ///< stores that wait for a free entry of the store buffer
@@ -110,10 +110,10 @@ inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count
   return taken_ns == 0 ? count : target_ns * count / taken_ns;
 }
 
-/// Returns the number of iterations whose launch takes the target time. A launch of `few`
-/// iterations may mostly measure its start and loads into empty caches, so it is repeated once.
-/// With one attempt, launches on an H200 took a fifth of the target time, and 1.3 % of the time
-/// remained unattributed.
+/// Returns the number of iterations whose launch takes the target time. The time of `few`
+/// iterations may mostly be the start of the launch and loads into empty caches, so a second launch
+/// with the fitted number corrects the fit. Without the second launch, launches on an H200 took a
+/// fifth of the target time, and 1.3 % of the kernel's time remained unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -142,7 +142,7 @@ inline std::uint32_t next_state(std::uint32_t state) { return state * 1664525 + 
 struct Shared;  // defined in launch.hpp, which uses OpenCL
 
 struct Options {
-  std::vector<std::string> cases{};  ///< empty: all
+  std::vector<std::string> cases{};  ///< names of the cases to run; empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
   Bytes max_memory{};  ///< 0: the probe's choice
@@ -189,7 +189,7 @@ using Points = std::vector<const Point*>;
 struct Case {
   std::string_view name{};    ///< word for --case and for the points' parameter `case`
   std::string_view what{};    ///< work of the kernel, for the manual
-  bool is_on_request{false};  ///< runs only if named, or with --thorough
+  bool is_on_request{false};  ///< true if the case runs only if named, or with --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
   std::string (*options)(const DeviceInfo&, const Point&){nullptr};
@@ -204,12 +204,12 @@ std::span<const Case> all_cases();
 const Case* find_case(std::string_view name);
 
 /// Sizes of arrays whose loads hit main memory, the second-level cache, and the first-level cache.
-/// All are powers of two.
+/// All sizes are powers of two.
 struct WorkingSets {
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
-  bool is_combined{false};  ///< memory is too small to exceed the caches
+  bool is_combined{false};  ///< true if memory is too small to exceed the caches
 
   [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Options& requested);
 };
@@ -261,7 +261,7 @@ bool has_shared_clock(const DeviceInfo& device);
 /// nanoseconds on NVIDIA's devices.
 double ticks_of_shared(const DeviceInfo& device);
 
-/// Returns the ticks of a phase of a launch; 0 for another word, or if a clock ran backwards.
+/// Returns the ticks of a phase of a launch; 0 for an unknown phase, or if a clock ran backwards.
 /// `tail`, `longest-tail` and `span` count ticks of the shared clock.
 double phase_ticks(std::string_view phase, std::span<const Stamp> stamps);
 

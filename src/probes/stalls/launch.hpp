@@ -31,7 +31,7 @@ struct Shared {
   KeptBuffer copies{};            ///< array for copies of the data and for stores
   KeptBuffer results{};           ///< results of work-items
   KeptBuffer stamps{};            ///< clock readings
-  std::uint64_t filled_bytes{0};  ///< filled part of the data
+  std::uint64_t filled_bytes{0};  ///< size of the part of `data` that is filled
   /// Number of the last launch. The data of a launch depend on its number. Caches then do not
   /// contain the data, and results of an earlier launch fail the check.
   cl_uint last_launch{0};

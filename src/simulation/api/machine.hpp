@@ -142,7 +142,7 @@ struct Banks {
 
 struct Pending {
   PendingKind kind{PendingKind::mshr};
-  std::uint64_t entries{128};  ///< 0: no limit
+  std::uint64_t entries{128};  ///< number of entries; 0: no limit
   std::uint64_t mergers{0};    ///< maximum requests per MSHR, including the first; 0: no limit
 
   friend bool operator==(const Pending&, const Pending&) = default;
@@ -151,7 +151,7 @@ struct Pending {
 /// Write-combining buffer with one entry per line. The buffer is flushed when it is full, by a
 /// release, and at the end of the launch.
 struct StoreBuffer {
-  std::uint64_t entries{32};  ///< 0: no limit
+  std::uint64_t entries{32};  ///< number of lines; 0: no limit
 
   friend bool operator==(const StoreBuffer&, const StoreBuffer&) = default;
 };

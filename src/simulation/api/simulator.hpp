@@ -60,12 +60,12 @@ struct Lanes {
 enum class Operation : std::uint8_t {
   alu,
   special,
-  load,    ///< from global memory
-  store,   ///< to global memory, through the store buffer
-  atomic,  ///< relaxed atomic at the second level, one per line
+  load,    ///< loads from global memory
+  store,   ///< stores to global memory, through the store buffer
+  atomic,  ///< performs relaxed atomics at the second level, one per line
   local_load,
   local_store,
-  barrier,    ///< for the work-group; does not order memory accesses
+  barrier,    ///< waits for all warps of the group; does not order memory accesses
   acquire,    ///< requests lock `id` until the warp gets the lock
   release,    ///< flushes the stores, then releases lock `id`
   copy_in,    ///< starts copy `id` of `count` bytes from lane 0's address to local memory
@@ -80,7 +80,7 @@ struct Instruction {
   Operation operation{Operation::alu};
   /// Loads and stores: true if another compute unit wrote the line after this unit's last access.
   bool is_written_elsewhere{false};
-  bool skips_l1{false};  ///< loads only
+  bool skips_l1{false};  ///< loads: true if the access bypasses the first level
   /// Loads and stores: true if the line is mapped to local memory (a stash) from the first access
   /// to the end of the launch. The access bypasses the first-level cache.
   bool is_mapped{false};
@@ -123,7 +123,7 @@ struct WarpWork {
   std::uint32_t number{0};   ///< value of `warp` in addresses, and the warp of clock reads
 };
 
-/// One work-group.
+/// A work-group with its warps.
 struct Group {
   std::vector<WarpWork> warps{};
   std::uint64_t local_bytes{0};  ///< bytes of local memory that the running group needs
@@ -310,7 +310,7 @@ struct Result {
   std::uint64_t flush_cycles{0};       ///< cycles after the end of the last warp
   std::uint64_t warp_instructions{0};  ///< issued instructions, including failed attempts to lock
   std::uint64_t full_table_cycles{0};  ///< cycles in which a request waited for a table entry
-  std::uint64_t max_pending{0};        ///< maximum number of table entries in use
+  std::uint64_t max_pending{0};        ///< maximum number of entries of the pending table in use
   std::array<std::uint64_t, level_count> served_by{};  ///< number of requests by loads, by level
   std::uint64_t lines_written{0};        ///< number of lines that left the store buffer
   std::vector<ClockRead> clock_reads{};  ///< in the order of issue
@@ -537,8 +537,8 @@ class StallAccountant {
   Breakdown gsi_{};         // without cycles that waited for loads
   Breakdown all_causes_{};  // without waits for loads and the slots of `kinds_`
   std::map<Causes, Kind> kinds_{};
-  std::vector<LoadWaits> loads_{};      // by number of the load
-  std::vector<BlockedWarp> blocked_{};  // in the current cycles
+  std::vector<LoadWaits> loads_{};      // one element per load, by its number
+  std::vector<BlockedWarp> blocked_{};  // blocked warps of the current cycles
 };
 
 /// Simulates one compute unit and attributes its cycles. Throws the errors of `simulate`.

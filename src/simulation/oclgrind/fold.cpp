@@ -287,7 +287,7 @@ class Folding {
 /// Returns the index of each value's last use. For an unused value, returns the index of its
 /// definition.
 std::vector<std::size_t> last_uses(const std::vector<Draft>& drafts) {
-  std::vector<std::size_t> last{0};  // entry 0 is unused
+  std::vector<std::size_t> last{0};  // no value has the number 0
   for (std::size_t place = 0; place < drafts.size(); ++place) {
     for (const std::uint32_t value : drafts[place].reads) last[value] = place;
     if (drafts[place].result != 0) last.push_back(place);

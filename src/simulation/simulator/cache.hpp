@@ -114,8 +114,8 @@ class Cache {
   std::uint64_t epoch_{0};
   // Index of the first way of each set. The sets are in the order of their first access.
   std::vector<std::uint32_t> first_;
-  std::vector<Use> use_{};          // by way
-  std::vector<CacheLine> lines_{};  // by way
+  std::vector<Use> use_{};          // one element per way
+  std::vector<CacheLine> lines_{};  // one element per way
 };
 
 }  // namespace clprobe::simulator

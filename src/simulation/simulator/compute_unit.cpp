@@ -63,8 +63,8 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   return std::min(wake_at_, memory_.next_event());
 }
 
-/// Ends the unit when its copies are complete and its stores have arrived. All warps have ended
-/// before.
+/// Called after all warps have ended. Ends the unit when its copies are complete and its stores
+/// have arrived.
 std::uint64_t ComputeUnit::drain(std::uint64_t now) {
   if (memory_.next_event() != never) return memory_.next_event();
   end_ = std::max(memory_.flush(now), memory_.copies().last_done());

@@ -144,8 +144,8 @@ class ComputeUnit {
   Shared& shared_;
   const Observer* observer_;
   MemorySystem memory_;
-  std::vector<Warp> warps_;  // by context
-  // By context. The array is separate from `warps_`, because every step reads it.
+  std::vector<Warp> warps_;  // one element per context
+  // One element per context. The array is separate from `warps_`, because every step reads it.
   std::vector<std::uint64_t> wake_;
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
@@ -167,7 +167,7 @@ class ComputeUnit {
   std::uint64_t end_{0};
   Result result_{};
   // Members that only the observer needs.
-  std::vector<WarpState> states_;  // by context
+  std::vector<WarpState> states_;  // one element per context
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // number of issued instructions in cycle `told_until_`
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second-level cache and main memory, which all compute units share, and a link from each unit to
-// them. Banks and ports have limited bandwidths, and latencies depend on the line. Requests arrive
-// in order of time, so the time of an answer is known when its request arrives.
+// Second-level cache and main memory, which all compute units share, and the link from each compute
+// unit to both memories. Banks and ports have limited bandwidths, and latencies depend on the line.
+// Requests arrive in order of time, so the time of an answer is known when its request arrives.
 #pragma once
 
 #include <algorithm>

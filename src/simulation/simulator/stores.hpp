@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores on their way out. A buffer combines stores to a line. Depending on the machine's
-// coherence, it then writes the line through, or the first level owns the line.
+// Stores to the second level. A buffer combines stores to the same line. Depending on the machine's
+// coherence, the buffer writes the line through, or the first level takes ownership of the line.
 #pragma once
 
 #include <algorithm>

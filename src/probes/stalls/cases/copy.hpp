@@ -38,7 +38,7 @@ struct Shape {
   std::uint32_t way{0};
   std::uint32_t groups{1};
   std::uint32_t work_items{1};
-  std::uint64_t far_bytes{0};  ///< size of the array, and of its copy
+  std::uint64_t far_bytes{0};  ///< size of the array, and of the array that it is copied to
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
 
@@ -58,7 +58,7 @@ struct Shape {
 
 struct Arguments {
   Shape shape{};
-  std::uint32_t from_mask{0};  ///< mask of the number of a source chunk
+  std::uint32_t from_mask{0};  ///< bits of the number of a source chunk
   std::uint32_t to_mask{0};
   bool is_chain{false};
 

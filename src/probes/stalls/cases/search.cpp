@@ -34,8 +34,8 @@ constexpr std::uint32_t steps_of_node = 64;
 constexpr std::int64_t max_groups = 256;
 constexpr std::uint32_t children_of_root = 64;
 constexpr std::uint32_t children_of_node = 8;
-// One in this number of nodes has children. A node then has more than one child on average, so the
-// tree grows.
+// One in this number of nodes has children. A node then has more than one child on average, so that
+// the tree grows.
 constexpr std::uint32_t one_in = 6;
 // Time of `utsd` relative to `uts` under GPU coherence. Alsop 2016, section 6.1, states -91 %.
 constexpr double utsd_of_thesis = 0.09;
