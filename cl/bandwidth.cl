@@ -128,9 +128,9 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #endif
 
 // clang-format off
-// MARK is the number of the launch. It includes the bit EARLIER until the walk visits the block for
-// the last time, so that missing iterations leave wrong words. Walks that share a block store equal
-// words in the block.
+// MARK is the number of the launch. MARK includes the bit EARLIER until the walk visits the block
+// for the last time, so that missing iterations leave wrong words. Walks that share a block store
+// equal words in the block.
 #define EARLIER 0x80000000u
 #define MARK(earlier) const uint mark = launch + (turns - turn > blocks ? (earlier) : 0u);
 #define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;

@@ -32,8 +32,8 @@
 #if STORE
 #if defined(__AMDGCN__) && WORD == 16 && defined(GROUP)
 // In AMD's largest work-groups, a work-item has too few registers for 16 words of 16 bytes. A chain
-// therefore keeps only an offset. Its word is computed when it is stored, which costs one
-// instruction.
+// therefore keeps only an offset. The word of an offset is computed when the word is stored, which
+// costs one instruction.
 typedef uint chain;
 #define CHAIN_OF(offset) (offset)
 #define OFFSET_OF(c) (c)
@@ -90,9 +90,9 @@ typedef uint chain;
 #define BLOCK ALL_16 ALL_16
 #endif
 
-// DONE is the value for which the clock read waits. It includes a load, which local memory serves
-// after the stores. Compilers cannot know that the loaded word differs from all stored words, so
-// they cannot move the load.
+// DONE is the value for which the clock read waits. For stores, DONE is the result of a load, which
+// local memory serves after the stores. Compilers cannot know that the loaded word differs from all
+// stored words, so they cannot move the load.
 #define OFFSETS (0u EACH(ADD))
 #if STORE
 #define DONE SUM(WORD_AT(footprint))

@@ -133,8 +133,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
     }
 #endif
-    // A barrier does not wait for loads. This conditional store does, because it needs their
-    // values.
+    // A barrier does not wait for loads. This conditional store waits for the loads, because its
+    // condition needs the loaded values.
     if (sum == never) out[0] = sum;
 #ifdef OWN_TIMES
     WAIT_FOR_LOADS;
@@ -249,9 +249,9 @@ inline uint wait_for(uint value, uint delay) {
   return value;
 }
 
-// Work-group 0 chases pointers with one work-item. It repeats `lead` untimed loads until the other
-// work-groups stream, at most `most_leads` times, and twice more. Then it times `hops` loads in two
-// halves.
+// Work-group 0 chases pointers with one work-item. The work-item repeats `lead` untimed loads until
+// the other work-groups stream, at most `most_leads` times, and twice more. Then the work-item
+// times `hops` loads in two halves.
 //
 // Each work-item of the other work-groups loads turns * 4 vectors of 16 bytes per round, and
 // performs `delay` multiplications between rounds. All waits are bounded, because work-groups may
@@ -260,9 +260,9 @@ inline uint wait_for(uint value, uint delay) {
 //
 // progress[0] counts the rounds of all streams. progress[64], which is in another cache line, is
 // set when the chase ends. The rounds during each half of the chase show whether streams and chase
-// overlapped. out: ticks of the hops, ticks from the first to the last read of progress[0], the
-// rounds in each half, the number of repetitions of `lead`, and the last line of the chase. Then
-// follow the rounds and the loaded words of each streaming work-group.
+// overlapped. out: ticks of the hops, ticks from the first to the last read of progress[0], and the
+// rounds in each half. Next are the number of repetitions of `lead` and the last line of the chase.
+// Then follow the rounds and the loaded words of each streaming work-group.
 kernel void inflight_loaded(global const uint* data, uint start, uint lead, uint most_leads,
                             uint hops, global const uint4* words, uint mask, uint first, uint turns,
                             uint rounds, uint delay, ulong most_ticks, ulong never,

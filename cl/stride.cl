@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth by the stride between the elements of a work-item. Each work-item moves batches *
-// UNROLL elements of VECTOR words. A copy or an update moves each element twice: it loads and
-// stores the element. A read also stores one word for each of at most 4,096 sampled work-items. The
-// launches are in src/probes/stride/launch.cpp.
+// UNROLL elements of VECTOR words. A copy or an update moves each element twice, by a load and by a
+// store. A read also stores one word for each of at most 4,096 sampled work-items. The launches are
+// in src/probes/stride/launch.cpp.
 //
 // The arguments determine the elements of a work-item. Each work-item has 2^log2_run elements.
 // Element i of work-item `item` has the index

@@ -21,8 +21,9 @@ kernel void ticks_chain(ulong seed, uint iterations, ulong never, global ulong* 
   out[1] = value;
 }
 
-// Measures differences of consecutive clock reads. Their minimum is the overhead of a pair of
-// reads, and their greatest common divisor is the resolution. `steps` receives `count` differences.
+// Measures differences of consecutive clock reads. The minimum difference is the overhead of a pair
+// of reads. The greatest common divisor of the differences is the resolution. `steps` receives
+// `count` differences.
 kernel void ticks_steps(uint count, global ulong* steps) {
   ulong last = clock_now();
   for (uint i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the probe `transfer`. They fill buffers, write and read marks (`Marks` in
+// Kernels of the probe `transfer`. The kernels fill buffers, write and read marks (`Marks` in
 // src/probes/transfer/transfer.hpp), and copy between device memory and host memory.
 #include "mixed.clh"
 #include "places.clh"

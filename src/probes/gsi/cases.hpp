@@ -93,8 +93,8 @@ struct Implicit {
 
 simulator::Trace make_implicit(const simulator::Machine& machine, const Implicit& implicit);
 
-/// Returns the trace of work-groups that only compute. They cause stall types that are rare in the
-/// thesis's cases.
+/// Returns the trace of work-groups that only compute. The traces cause stall types that are rare
+/// in the thesis's cases.
 simulator::Trace make_compute(const simulator::Machine& machine, ComputeWork work);
 std::uint64_t units_of(ComputeWork work);
 

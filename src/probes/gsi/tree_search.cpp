@@ -31,8 +31,8 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Programs for all states of the queues. They are made in advance, because a trace cannot get new
-// programs while it runs.
+// Programs for all states of the queues. The programs are made in advance, because a trace cannot
+// get new programs while it runs.
 
 constexpr std::uint64_t task_bytes = 16;
 constexpr std::size_t max_at_once = 16;  ///< maximum number of tasks that an access takes or puts
@@ -76,8 +76,8 @@ Lanes head_lanes(bool is_shared, const TreeSearch& search) {
   return lanes;
 }
 
-/// Returns the program that accesses tasks and stores the new head. It follows the program that
-/// takes the lock and reads the head.
+/// Returns the program that accesses tasks and stores the new head. This program follows the
+/// program that takes the lock and reads the head.
 Program access_program(const TreeSearch& search, bool is_shared, std::size_t at, std::size_t count,
                        bool is_push) {
   Lanes tasks = address_in(queue_base + at * task_bytes, is_shared, search);
@@ -208,10 +208,9 @@ std::uint64_t splitmix(std::uint64_t& seed) {
   return value ^ (value >> 31U);
 }
 
-/// Returns the children of each node. At random, half of the nodes have one to four children, the
-/// others none. If all branches end before all nodes are used, the root gets another child. For
-/// fewer than one child per node on average, the root has many children, as in UTS's binomial trees
-/// (Olivier et al. 2006).
+/// Returns the children of each node. A random half of the nodes has one to four children, and the
+/// other half has no children. If all branches end before all nodes are used, the root gets another
+/// child, as in UTS's binomial trees (Olivier et al. 2006), whose root has many children.
 std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   constexpr std::uint64_t percent = 100;
   constexpr std::uint64_t inner_percent = 50;  // share of nodes with children

@@ -104,8 +104,8 @@ TEST_CASE("a clock around every acquire finds the synchronization that the simul
     double in_vain = 0.0;
     double counted_in_all = 0.0;
     for (const auto& [warp, counted] : all.acquires) {
-      // The clock also counts the issue of the acquire and of the clock read. It counts the time in
-      // the load/store unit's queue too, which the simulator counts as a structural stall.
+      // The clock also counts the issue of the acquire and of the clock read. The clock counts the
+      // time in the load/store unit's queue too, which the simulator counts as a structural stall.
       CHECK(waits.at(warp).all == doctest::Approx(counted).epsilon(0.06));
       CHECK(waits.at(warp).all >= counted);
       in_vain += waits.at(warp).in_vain;

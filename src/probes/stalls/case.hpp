@@ -102,8 +102,7 @@ struct Length {
 /// time.
 inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count,
                                     const Sample& sample) {
-  // Minimum event time, as an inverse share of the host's time. An event with a smaller share is
-  // wrong.
+  // An event time below 1/16 of the host's time is wrong.
   constexpr std::uint64_t min_share = 16;
   const std::uint64_t event_ns = sample.event_ns.value_or(0);
   const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
@@ -111,9 +110,9 @@ inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count
 }
 
 /// Returns the number of iterations whose launch takes the target time. The time of `few`
-/// iterations may mostly be the start of the launch and loads into empty caches, so a second launch
-/// with the fitted number corrects the fit. Without the second launch, launches on an H200 took a
-/// fifth of the target time, and 1.3 % of the kernel's time remained unattributed.
+/// iterations may mostly be the start of the launch and loads into empty caches. A second launch,
+/// with the fitted number, therefore corrects the fit. Without the second launch, launches on an
+/// H200 took a fifth of the target time, and 1.3 % of the kernel's time remained unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -145,7 +144,7 @@ struct Options {
   std::vector<std::string> cases{};  ///< names of the cases to run; empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
-  Bytes max_memory{};  ///< 0: the probe's choice
+  Bytes max_memory{};  ///< maximum size of all buffers; 0: the probe's choice
   Bytes max_data{};    ///< maximum size of the array that kernels load from; 0: the probe's choice
 
   explicit Options(const Request& request)

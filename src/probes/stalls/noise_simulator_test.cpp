@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests noise on random kernels on a simulated compute unit. Noise must rarely contradict the cause
-// that the account of the simulator puts first. It must contradict a cause that the kernel does not
-// have.
+// that the account of the simulator puts first. Noise must contradict a cause that the kernel does
+// not have.
 #include <doctest/doctest.h>
 
 #include <algorithm>

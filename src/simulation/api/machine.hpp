@@ -81,8 +81,8 @@ struct FunctionUnits {
   friend bool operator==(const FunctionUnits&, const FunctionUnits&) = default;
 };
 
-/// A load/store unit. It accepts warp instructions in order and splits each instruction into lines.
-/// Every `interval_cycles`, it sends `lines_per_interval` lines.
+/// A load/store unit. The unit accepts warp instructions in order and splits each instruction into
+/// lines. Every `interval_cycles`, it sends `lines_per_interval` lines.
 struct LoadStore {
   std::uint64_t queue_instructions{1};  ///< capacity, including the instruction being sent
   std::uint64_t lines_per_interval{1};

@@ -18,8 +18,8 @@
 
 namespace clprobe {
 
-/// One prepared point on the simulator. Fields that `Work` also has have the meaning that is
-/// described there.
+/// One prepared point on the simulator. Fields with names of fields of `Work` have the same meaning
+/// as in `Work`.
 struct SimulatedWork {
   std::uint64_t accesses_per_iteration{1};
   std::uint64_t iterations{1};

@@ -87,8 +87,8 @@ struct Instruction {
   std::uint64_t reads{0};   ///< bit r: the instruction reads register r
   std::uint64_t writes{0};  ///< bit r: the instruction writes register r; at most one bit
   Lanes lanes{};
-  /// Number of a lock, copy or clock read. For a local access, the copy that it needs; 0 for no
-  /// copy.
+  /// Number of a lock, copy or clock read. For a local access: number of the copy that the access
+  /// needs; 0 for no copy.
   std::uint32_t id{0};
   std::uint64_t count{0};
   std::uint32_t target{0};
@@ -205,13 +205,14 @@ TraceFile read_trace_file(std::string_view text);
 std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
 
 /// Returns the groups of the machine's first `units` compute units, and the programs that these
-/// groups need. A `units` above the machine's number counts as that number. If `units` is at least
-/// 2, the units share the locks. If all units are simulated, no unit outside the simulation holds a
-/// lock.
+/// groups need. If `units` exceeds the machine's number of units, the machine's number counts. If
+/// `units` is at least 2, the units share the locks. If all units are simulated, no unit outside
+/// the simulation holds a lock.
 Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
-/// Return the parts of a trace file as text, for programs that have no complete trace in memory.
-/// They throw TraceError for traces without a text form, such as traces with overlapping loops.
+/// Writers that return the parts of a trace file, for programs that have no complete trace in
+/// memory. The writers throw TraceError for traces without a text form, such as traces with
+/// overlapping loops.
 std::string header_text(std::string_view kernel, GroupsOf groups_of);
 /// Returns the text of a program. `numbers`: number of each table in the text. Tables that are
 /// lists with one entry per active lane have no number.
@@ -434,8 +435,9 @@ constexpr StallSet bit_of(Stall stall) {
   return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
 }
 
-/// The priorities of the stall types. "No stall" has no priority: it wins every cycle. Profiles may
-/// set other priorities (Alsop, section 4.2). The defaults are those of the thesis.
+/// The priorities of the stall types. "No stall" has no priority, because "no stall" wins every
+/// cycle. Profiles may set other priorities (Alsop, section 4.2). The default priorities come from
+/// the thesis.
 struct Priorities {
   static constexpr std::size_t count = stall_count - 1;
 
@@ -462,8 +464,8 @@ struct Priorities {
 StallSet conditions_of(Causes causes);
 /// Returns the first condition that holds, by Algorithm 1; `none` if no condition holds.
 Stall classify_instruction(StallSet conditions, const Priorities& priorities = {});
-/// Returns the first type that an instruction of the cycle has, by Algorithm 2. A cycle without an
-/// instruction has no active warp and is idle.
+/// Returns the type of a cycle by Algorithm 2: of the types of its instructions, the first in the
+/// order of priority. A cycle without an instruction has no active warp and is idle.
 Stall classify_cycle(StallSet found, const Priorities& priorities = {});
 /// Returns the index in `stall_parts` of the first sub-class of a type whose cause holds. For
 /// memory data, returns the index of L1; callers add the level of the load to it.
@@ -483,7 +485,7 @@ struct Breakdown {
 struct StallAccount {
   Result result{};
   /// GSI's view, by Algorithms 1 and 2. Instructions with the type of the cycle may differ in their
-  /// sub-classes. They share the cycle equally; GSI does not define this.
+  /// sub-classes. Such instructions share the cycle equally; GSI does not define the shares.
   Breakdown gsi{};
   /// The view of all causes at once, as in GCStack (IEEE CAL 23(2), 2024). A cycle has as many
   /// slots as the issue width or as there are warps, whichever is smaller. A slot with an

@@ -40,7 +40,8 @@ class ComputeUnit {
   /// Returns a text with the position of the first active warp; empty without an active warp.
   [[nodiscard]] std::string find_standstill() const;
   /// Returns the result. Called once, after all units have ended. Until the last warp of any unit
-  /// ends, this unit counts as idle. Then it waits for the last store of any unit.
+  /// ends, this unit counts as idle. Then this unit counts as waiting for the last store of any
+  /// unit.
   Result finish(std::uint64_t last_warp_end, std::uint64_t end);
 
  private:

@@ -25,8 +25,8 @@ std::uint64_t count_of(std::uint32_t sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors));
 }
 
-// Salts of the hash of a line. They make the line's latencies to different levels and compute units
-// independent of each other.
+// Salts of the hash of a line. The salts make the latencies of a line to different levels and
+// compute units independent of each other.
 constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
 constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;

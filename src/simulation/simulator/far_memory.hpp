@@ -54,8 +54,8 @@ class FarMemory {
   /// `units`: number of compute units that share the memory.
   FarMemory(const Machine& machine, std::uint64_t units);
 
-  /// Adds the first level of the next compute unit. It loses a line when another unit takes
-  /// ownership.
+  /// Adds the first level of the next compute unit. This first level loses a line when another unit
+  /// takes ownership of the line.
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
   Cache& l2() { return l2_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory system of a compute unit: load/store units, their resources (first-level cache,
-// pending table, store buffer, far memory and locks), and the copy engine. It acts in single cycles
-// and reports the next cycle in which it acts.
+// pending table, store buffer, far memory and locks), and the copy engine. The memory system acts
+// in single cycles and reports the next cycle in which it acts.
 #pragma once
 
 #include <algorithm>
@@ -158,7 +158,7 @@ struct CopyOwner {
   std::uint64_t warp{0};
 };
 
-/// The copy engine. It copies between local and far memory in the background, a few lines per
+/// The copy engine, which copies between local and far memory in the background, a few lines per
 /// cycle.
 class Copies {
  public:

@@ -56,9 +56,9 @@ Machine fermi_m2070_units() {
 
 /// NVIDIA Tesla K20, for two interpretations of the measurements of Lashgar et al. Lashgar et al.:
 /// 3 instructions of a warp in flight. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB of L2.
-/// Assumed: loads that bypass L1, the latencies, and 16 lines per cycle. This rate is needed for
-/// the measured spikes of latency at 1360 requests. At one line per cycle, the first answer would
-/// arrive before 1360 requests fill the table, and no spike would occur.
+/// Assumed: loads that bypass L1, the latencies, and 16 lines per cycle. The rate of 16 lines is
+/// needed for the measured spikes of latency at 1360 requests. At one line per cycle, the first
+/// answer would arrive before 1360 requests fill the table, and no spike would occur.
 Machine kepler_k20(const Pending& pending) {
   Machine machine = fermi_m2070();
   machine.core.clock_ghz = 0.706;

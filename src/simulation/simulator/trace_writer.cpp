@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of programs and groups. This file is also a part of the Oclgrind plugin
-// (src/simulation/oclgrind), so it uses no library except the standard library.
+// (src/simulation/oclgrind), so the file uses only the standard library.
 #include <algorithm>
 #include <array>
 #include <bit>
