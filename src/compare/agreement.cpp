@@ -113,7 +113,7 @@ double size_within(const LevelList& list, std::size_t number) {
   return std::isinf(last) ? before * far_beyond : std::sqrt(before * last);
 }
 
-/// Returns true if the range of working sets of level `number` is known at one end.
+/// Returns true if at least one end of level `number`'s range of working sets is known.
 bool is_placed(const LevelList& list, std::size_t number) {
   return list.levels[number].end || (number > 0 && list.levels[number - 1].end);
 }

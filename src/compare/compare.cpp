@@ -187,7 +187,8 @@ std::string timer_of(const ComparedResult& result, std::string_view series) {
   return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
 }
 
-/// The findings of one probe that cannot be compared, and the row that replaces their rows.
+/// Collects the findings of one probe whose verdict is unclear, and builds the single table row
+/// that replaces their separate rows.
 class Unresolved {
  public:
   struct Cell {

@@ -41,9 +41,8 @@ inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }
 
-/// Returns the doubt about findings of a series whose runs used different timers; empty if both
-/// runs used the same timer. Events and the host's clock measure different times for the same
-/// launch.
+/// Returns the reason to doubt a comparison of a series if the two runs used different timers, else
+/// an empty string. Event times and host times of the same launch differ.
 std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
                             std::string_view series);
 

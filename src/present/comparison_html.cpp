@@ -40,8 +40,8 @@ Coordinates coordinates_of(std::string_view key) {
   return found;
 }
 
-/// Curves over a single parameter, in a single unit. The name of a curve is its series, and its
-/// look is the index of its run.
+/// Curves over one parameter, in one unit. A curve is named after its series; the index of its run
+/// selects its colour, dashes and marks.
 struct Lines {
   std::string along{};
   std::string unit{};

@@ -197,9 +197,10 @@ namespace {
 
 /// Selected part of a table; narrow pages show a smaller part.
 struct Part {
-  bool has_first{true};   ///< true: first names are a column; false: lines above the rows
-  std::size_t asides{0};  ///< number of columns, from the left, that show asides
-  std::size_t first{0};   ///< first shown column of values; `last` is the end of the range
+  bool has_first{true};  ///< true: first names are a column; false: lines above the rows
+  std::size_t asides{
+      0};  ///< number of interval or verdict columns that are shown, counted from the left
+  std::size_t first{0};  ///< first shown column of values; `last` is the end of the range
   std::size_t last{0};
   int name_room{std::numeric_limits<int>::max()};  ///< maximum width of names in the column; wider
                                                    ///< names have lines of their own

@@ -63,11 +63,13 @@ constexpr std::array commands{
                .arguments = "FILE...",
                .command = Command::import,
                .summary = "convert other tools' results, to report and compare them",
-               .details = "Convert results of other tools to run documents: clmempatterns, clpeak, "
-                          "mt4g, nvbandwidth, gpu-latency, gpu-cache, cuda-memcpy, lat_mem_rd, and "
-                          "lists of sizes and latencies (`clprobe explain formats`). Write them "
-                          "with `-o FILE.json`. The documents name their source, have no samples, "
-                          "and can be reported and compared like other runs."},
+               .details =
+                   "Convert results of other tools to run documents. Supported tools: "
+                   "clmempatterns, clpeak, mt4g, nvbandwidth, gpu-latency, gpu-cache, "
+                   "cuda-memcpy and lat_mem_rd. Lists of sizes and latencies also work "
+                   "(`clprobe explain formats`). Save the documents with `-o FILE.json`. Each "
+                   "document names its source and has no samples. Report and compare these "
+                   "documents like other runs."},
     CommandRow{
         .word = "profile",
         .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",

@@ -92,7 +92,8 @@ struct Options {
   std::string other_device{};  ///< `compare --live`: device of side B; empty: the device of A
   /// Additional environment variables of sides A and B of `compare --live`.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
-  std::string runs_file{};         ///< `compare --live`: output file for the runs of both sides
+  std::string
+      runs_file{};  ///< `compare --live`: output file for the baseline runs and the new runs
   std::vector<std::string> app{};  ///< `profile`: the program and its arguments
   std::string kernel{};  ///< `profile`: the only kernel to capture; empty: important kernels
   std::uint64_t kernel_launch{0};  ///< launch of `kernel` to capture, from 1; 0: a typical launch

@@ -102,7 +102,7 @@ inline constexpr Option case_options[]{
      .value = Choices{stall_words}},
     {.name = "relative-to",
      .value_name = "N",
-     .summary = "number of the bar whose time becomes 1",
+     .summary = "scale all bars so that the time of bar N is 1",
      .details = "Number, as printed next to the bars, of the bar whose time becomes 1. All other "
                 "bars show multiples of this time, as in the figures of the thesis. Default: all "
                 "bars are equally long.",
@@ -165,7 +165,7 @@ struct CaseOptions {
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::string> cycle_priority{};        ///< comma-separated words
   std::optional<std::string> instruction_priority{};  ///< comma-separated words
-  std::optional<std::uint64_t> relative_to{};         ///< number of the bar whose time becomes 1
+  std::optional<std::uint64_t> relative_to{};  ///< number of the bar that all bars are scaled by
 };
 CaseOptions read_options(const Request& request);
 

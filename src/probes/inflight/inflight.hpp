@@ -120,7 +120,7 @@ struct Serialization {
   double cycles_per_lane{0.0};  ///< additional time per work-item of the first sub-group
   Interval interval{};
   /// End of the plateau after the first sub-group: the last measured number of work-items on the
-  /// plateau, and the next measured number. Nothing if no plateau ends.
+  /// plateau, and the next measured number. Empty if the end of the plateau was not observed.
   std::optional<Gap> plateau{};
 };
 

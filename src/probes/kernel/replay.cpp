@@ -508,8 +508,10 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   }
 }
 
-/// Returns the time per copy plus the time to start a launch. A single launch includes its start,
-/// but concurrent copies overlap their starts. Without the correction, starts would count as waits.
+/// Returns two times: the time per copy plus the launch overhead, and the time of a single launch.
+/// Concurrent copies overlap their launch overhead, but a single launch includes it. Without the
+/// correction, the overhead would count as waiting time. Throws Unsupported if too few copies run
+/// at once.
 LaunchTimes Replay::judge_copies(double alone_ns, double each_ns) const {
   const double busy = std::max(1.0, each_ns + start_ns_);
   if (each_ns < max_apart * interval_ns_ && busy > alone_ns / 2.0) {

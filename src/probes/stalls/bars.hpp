@@ -48,8 +48,8 @@ struct NoisePoint {
 /// amount of noise, and then rises linearly.
 struct Absorption {
   bool is_found{false};  ///< true if a bend was found; false: the kernel absorbed all noise
-  /// Share of the time in which the resource that the noise loads is free: 1 - intercept of the
-  /// rising line / time without noise. The share is 1 if no bend was found.
+  /// Share of the time in which the resource used by the noise is free:
+  /// 1 - (intercept of the rising line) / (time without noise). 1 if no bend was found.
   double share{1.0};
   Interval share_interval{1.0, 1.0};
   /// True if a small share proves that the resource is always in use. The noise must at least

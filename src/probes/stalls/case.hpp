@@ -62,7 +62,7 @@ std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
 
 /// Causes of a kernel, and the causes that a point's build lacks.
 struct Ablated {
-  std::string factors{};       ///< causes of the kernel, as `joined` writes them
+  std::string factors{};       ///< causes of stalls in the kernel, as a list that `joined` writes
   std::uint32_t idealised{0};  ///< bit i: the i-th cause is removed
 
   template <class Visitor>

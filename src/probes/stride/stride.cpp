@@ -197,7 +197,8 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
   return shape.element_bytes() < cpu_line_bytes ? min : std::max(min, shape.elements / cpu_streams);
 }
 
-/// Returns the operation, the elements and the buffer of each series; the sizes are not set.
+/// Returns one shape per series, with its operation, element type, vector width and kind of buffer.
+/// Sizes are not set.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& requested) {
   // By default the probe measures reads of single values and of vectors, and copies of vectors. On
   // a CPU the probe also measures reads of whole cache lines.

@@ -423,7 +423,8 @@ survey::Survey State::survey() {
     now.clock = clock_;
     written_changes_ = changes_;
   });
-  // Launches without a time count as unfinished, because this may be the last write of the file.
+  // This may be the last write of the file, so launches that have no time and no recorded gap are
+  // counted as unfinished.
   const survey::Sum total = now.total();
   std::uint64_t known = total.timed + total.estimated;
   for (const auto& [gap, count] : now.gaps) known += survey::is_of_launches(gap) ? count : 0;

@@ -117,7 +117,8 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
 constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
                                                       "write_mem_fence", "atomic_work_item_fence"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
-// Work-item functions that the instrumentation also replaces to remove lanes.
+// The instrumentation replaces these work-item functions when it removes lanes: every lane of a
+// sub-group then uses the local id of the first lane.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
                                                                 "get_local_linear_id"};
 // Functions through which groups pass work to other groups or to the device.
