@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/point_facts.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
