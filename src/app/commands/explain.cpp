@@ -130,7 +130,7 @@ cli::UsageError unknown(std::string_view word) {
 }  // namespace
 
 std::string word_text(std::string_view word, const PageStyle& style) {
-  // Of a word with a colon, only the text after the colon is explained: "L2" of "memory data: L2".
+  // Only the text after a colon is explained: "L2" of "memory data: L2".
   const std::size_t colon = word.find(": ");
   if (colon != std::string_view::npos) word.remove_prefix(colon + 2);
   const std::string text = term_text(embedded_file("glossary.md"), word, style).value_or("");

@@ -203,7 +203,7 @@ Line ticks_against_host(Session& session) {
   std::optional<cl_ulong> first;
   for (int reading = 0; reading < 9; ++reading) {
     if (reading > 0) std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    // Of five launches, the fastest gives the narrowest range for the moment of the clock read.
+    // The fastest of five launches gives the narrowest range for the moment of the clock read.
     double min_ns = 1e18;
     double at_ns = 0.0;
     cl_ulong read_ticks = 0;

@@ -273,9 +273,7 @@ std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& po
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);
   }
-  const std::vector<double> times = access_times_ns(point, device);
-  if (times.empty()) return std::nullopt;
-  return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+  return median_estimate(point, device);
 }
 
 /// Fits the throughput of one target, in loads per ns, as a function of the number of concurrent

@@ -54,19 +54,9 @@ void add_delay(LoadedShape shape, std::uint64_t delay, std::vector<Point>& point
   points.push_back(point_of(shape, loaded_traffic_series));
 }
 
-/// Median of the samples of a point. The interval is given by the quartiles.
-struct Middle {
-  double ns{0.0};
-  Interval interval{};
-};
-
-Middle middle_of(std::span<const double> times) {
-  return {median(times), {quantile(times, 0.25), quantile(times, 0.75)}};
-}
-
 struct LoadedTime {
-  Middle latency{};
-  Middle line{};
+  Estimate latency{};
+  Estimate line{};
 };
 
 /// Returns the medians of latency and line time by delay, for delays with both values. The minimum
@@ -77,10 +67,10 @@ std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
   for (const Point& point : points) {
     if (!is_loaded(point) || !point.failure.empty()) continue;
     const LoadedShape shape = LoadedShape::of(point);
-    const std::vector<double> times = access_times_ns(point, device);
-    if (shape.groups == 0 || times.empty()) continue;
+    const std::optional<Estimate> middle = median_estimate(point, device);
+    if (shape.groups == 0 || !middle) continue;
     LoadedTime& time = all[static_cast<std::int64_t>(shape.delay)];
-    (shape.counts_traffic ? time.line : time.latency) = middle_of(times);
+    (shape.counts_traffic ? time.line : time.latency) = *middle;
   }
   std::erase_if(all, [](const auto& each) {
     return !(each.second.latency.ns > 0.0) || !(each.second.line.ns > 0.0);
@@ -88,11 +78,10 @@ std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
   return all;
 }
 
-std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point> points) {
+std::optional<Estimate> idle_time(const DeviceInfo& device, std::span<const Point> points) {
   for (const Point& point : points) {
     if (!is_loaded(point) || !point.failure.empty() || LoadedShape::of(point).groups != 0) continue;
-    const std::vector<double> times = access_times_ns(point, device);
-    if (!times.empty()) return middle_of(times);
+    if (auto middle = median_estimate(point, device)) return middle;
   }
   return std::nullopt;
 }
@@ -146,12 +135,12 @@ Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   return advice;
 }
 
-Finding latency_finding(std::string_view name, const Middle& time) {
+Finding latency_finding(std::string_view name, const Estimate& time) {
   return finding_of(name, loaded_series, "seconds", method, time.ns / ns_per_second,
-                    time.interval.low / ns_per_second, time.interval.high / ns_per_second);
+                    time.ns_interval.low / ns_per_second, time.ns_interval.high / ns_per_second);
 }
 
-void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>& times,
+void add_latencies(const Estimate& idle, const std::map<std::int64_t, LoadedTime>& times,
                    const Parallelism& of, Findings& found) {
   found.findings.push_back(latency_finding("latency", idle));
   const auto slowest = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) {
@@ -170,6 +159,12 @@ void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>&
 }
 
 }  // namespace
+
+std::optional<Estimate> median_estimate(const Point& point, const DeviceInfo& device) {
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+}
 
 bool is_loaded(const Point& point) { return point.parameters.find("stream_groups") != nullptr; }
 
@@ -210,7 +205,7 @@ std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base) {
 std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<Point> more;
   const auto times = times_by_delay(device, points);
-  const std::optional<Middle> idle = idle_time(device, points);
+  const std::optional<Estimate> idle = idle_time(device, points);
   const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });
@@ -238,7 +233,7 @@ std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point
 
 void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
   const auto times = times_by_delay(device, points);
-  const std::optional<Middle> idle = idle_time(device, points);
+  const std::optional<Estimate> idle = idle_time(device, points);
   const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });

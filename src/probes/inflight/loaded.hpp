@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/inflight/shape.hpp"
 
@@ -22,6 +24,10 @@ inline constexpr std::string_view loaded_series = "loaded";
 inline constexpr std::string_view device_series = "device";
 
 bool is_loaded(const Point& point);
+
+/// Estimates the time of an access by the median of a point's samples, with their quartiles as
+/// interval. Returns nothing if the point has no usable samples.
+std::optional<Estimate> median_estimate(const Point& point, const DeviceInfo& device);
 
 struct LoadedShape {
   Shape chase{.kind = Kind::chase};

@@ -172,7 +172,7 @@ TimedLaunch typical_launch(std::span<const TimedLaunch> launches) {
     return std::max({ratio, 1.0 / ratio, near});
   };
   if (total_ns <= 0.0) return typical;
-  // Of two or three launches, one often takes most of the time, so the longest launch must also
+  // One of two or three launches often takes most of the time, so the longest launch must also
   // exceed twice the mean.
   const auto longest_ns = static_cast<double>(longest.ns);
   if (longest_ns > total_ns / 2.0 && longest_ns * count > 2.0 * total_ns) return longest;
