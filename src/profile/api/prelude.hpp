@@ -7,10 +7,12 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -191,6 +193,10 @@ struct Switches {
 /// numbers.
 std::string prelude_text(const Switches& switches = {});
 
+/// Returns the text to put before a program's text to replace its special functions by
+/// multiplications, without any other instrumentation.
+std::string without_functions_text();
+
 /// Returns the total number of groups in all dimensions. Throws SettingError if the driver chooses
 /// the group size.
 std::uint64_t count_all_groups(const NdRange& launch);
@@ -291,3 +297,72 @@ struct KernelPosition {
 std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view kernel = {});
 
 }  // namespace clprobe::prelude
+
+// Kernels without some of their instructions, rewritten in PTX, the assembly language into which
+// NVIDIA's driver compiles OpenCL C.
+namespace clprobe::ptx {
+
+/// Instructions that can be removed. `loads` and `stores` access global memory; `local_memory`
+/// contains the loads and stores of local memory (`.shared` in PTX).
+enum class Part : std::uint8_t { loads, stores, local_memory, atomics, barriers };
+inline constexpr std::size_t part_count = 5;
+
+using Parts = std::bitset<part_count>;
+
+constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
+
+/// Error: the text or the kernel is not understood. One line, without a full stop.
+class PtxError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Count {
+  std::size_t all{0};
+  std::size_t removed{0};
+  bool operator==(const Count&) const = default;
+};
+
+/// What becomes of branches that values from memory decide.
+enum class Branches : std::uint8_t {
+  own,       ///< they stay, and with them all instructions that decide
+  recorded,  ///< they stay, and each work-item records its decisions
+  replayed,  ///< each work-item takes the recorded decisions, so that loads can be removed
+};
+
+/// Number of parameters that a rewritten kernel has in addition to its own, after its own. The
+/// compiler knows no value:
+/// 1. a 32-bit 0
+/// 2. a pointer to two 32-bit words, of which the kernel may write the first; in the second, a
+///    recording kernel counts the words of decisions that the work-item with the most needs
+/// 3. a pointer to 32-bit words of decisions: the first word of all work-items, then the second,
+/// ...
+/// 4. the bytes between two words of a work-item, 64-bit: 4 * number of work-items
+/// 5. the number of words that each work-item may record, 32-bit
+inline constexpr std::size_t added_parameters = 5;
+
+struct Rewritten {
+  std::string text{};
+  std::size_t parameters{0};  ///< number of the kernel's own parameters
+  std::array<Count, part_count> counts{};
+  std::string barriers_reason{};  ///< reason why barriers stay; empty if there is none
+  std::size_t decisions{0};       ///< number of branches that values from memory decide
+};
+
+/// True if the text is PTX.
+bool is_ptx(std::string_view text);
+
+/// Returns the text of `kernel` without the instructions of `parts`. Other kernels of the text are
+/// left out.
+///
+/// Instructions that decide on addresses, branches or barriers stay. A load becomes a value that
+/// the compiler cannot know. The values of removed stores are summed up, and the sum is tested
+/// before the kernel returns, so that the instructions that compute them stay necessary. The
+/// computation of an address goes together with the access.
+///
+/// `objects`: for each parameter, a number that equals another parameter's if both may point to
+/// the same memory. Empty: no two pointers do. Throws PtxError.
+Rewritten rewrite(std::string_view text, std::string_view kernel, const Parts& parts,
+                  Branches branches = Branches::own, std::span<const std::size_t> objects = {});
+
+}  // namespace clprobe::ptx
