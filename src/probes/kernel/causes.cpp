@@ -99,6 +99,11 @@ constexpr CauseRow chains_row{
     "chains", "dependent arithmetic", "compute data",
     "give each work-item several independent accumulators, or each compute unit more sub-groups"};
 
+constexpr CauseRow loads_row{"loads", "loads", "memory data: loads",
+                             "load less, and keep reused values in registers or local memory"};
+constexpr CauseRow stores_row{"stores", "stores", "memory data: stores",
+                              "store less often, and keep sums in registers until the end"};
+
 const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
   const auto found =
       std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
@@ -216,6 +221,29 @@ Attribution attribution_of(const KernelTimes& times) {
   return now;
 }
 
+/// Returns the largest time in ns that removing the factor at `index` saves, over all sets of other
+/// removed factors.
+double max_gain(std::span<const AblationBuild> builds, std::size_t index) {
+  double gain = 0.0;
+  for (const AblationBuild& with : builds) {
+    if ((with.idealised >> index & 1U) != 0) continue;
+    const auto without = std::find_if(builds.begin(), builds.end(), [&](const AblationBuild& each) {
+      return each.idealised == (with.idealised | 1U << index);
+    });
+    if (without == builds.end()) continue;
+    gain = std::max(gain, typical_ns(with.visits_ns) - typical_ns(without->visits_ns));
+  }
+  return gain;
+}
+
+/// Marks the cost of a cause that the rewritten kernel lacks only in part as a lower bound.
+void bound_by_kept(const KernelTimes& times, Factor factor, KernelCause& cause) {
+  const auto kept = times.kept.find(factor);
+  if (!times.is_rewritten || kept == times.kept.end()) return;
+  cause.is_lower_bound = true;
+  if (cause.reason.empty()) cause.reason = kept->second;
+}
+
 void attribute(const KernelTimes& times, KernelCauses& found) {
   const Attribution attribution = attribution_of(times);
   const Ablation& ablation = attribution.ablation;
@@ -242,14 +270,30 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
                            100.0 * slowdown->second)});
       continue;
     }
-    const Cost& cost = ablation.factors[index++];
-    if (factor_at(i) == Factor::memory && found.folding) {
+    const Cost& cost = ablation.factors[index];
+    if (factor_at(i) == Factor::memory && found.folding && !times.is_rewritten) {
       const std::vector<KernelCause> parts = split_memory(times, found, cost);
       found.causes.insert(found.causes.end(), parts.begin(), parts.end());
     } else {
       found.causes.push_back(valued(row, cost, found));
+      found.causes.back().max_share = max_gain(attribution.builds, index) / found.total.ns;
+      bound_by_kept(times, factor_at(i), found.causes.back());
     }
+    ++index;
   }
+}
+
+/// Adds what the kernel saves without its loads alone, and without its stores alone. A store in a
+/// loop also keeps loads from moving across it, so both together may save less or more than their
+/// sum.
+void add_details(const KernelTimes& times, KernelCauses& found) {
+  const auto add = [&](const CauseRow& row, const Visits& without_ns) {
+    if (without_ns.empty()) return;
+    found.details.push_back(valued(row, find_gain(times.identity_ns, without_ns), found));
+    bound_by_kept(times, Factor::memory, found.details.back());
+  };
+  add(loads_row, times.without_loads_ns);
+  add(stores_row, times.without_stores_ns);
 }
 
 /// Sets the ratio instrumented time / plain time, from alternating launches if at least
@@ -464,7 +508,7 @@ std::vector<std::uint32_t> needs_of(std::span<const Factor> factors) {
 }
 
 KernelCauses find_kernel_causes(const KernelTimes& times) {
-  KernelCauses found;
+  KernelCauses found{.is_rewritten = times.is_rewritten};
   if (times.plain_ns.empty() || times.identity_ns.empty()) {
     found.doubt = "not measured";
     return found;
@@ -475,7 +519,8 @@ KernelCauses find_kernel_causes(const KernelTimes& times) {
   found.is_believed = true;
   found.folding = find_folding(times.sweep, times.folding);
   attribute(times, found);
-  if (times.concurrent_runs) add_chains(*times.concurrent_runs, found);
+  if (times.is_rewritten) add_details(times, found);
+  if (times.concurrent_runs && !times.is_rewritten) add_chains(*times.concurrent_runs, found);
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,13 +32,22 @@ struct CauseRow {
 /// Removable causes, in the order of the bits of AblationBuild::idealised. Lanes are removed only
 /// together with memory, because a sub-group that does the work of one lane also accesses less
 /// data.
-enum class Factor : std::uint8_t { memory, barriers, atomics, lanes, fences, functions };
+enum class Factor : std::uint8_t {
+  memory,
+  barriers,
+  atomics,
+  lanes,
+  fences,
+  functions,
+  local_memory,  ///< removed only from PTX
+};
 
 struct FactorRow {
   CauseRow cause{};
   /// Setting that removes the cause. Null for memory, because the working-set reduction removes
   /// memory.
   bool prelude::Setting::*without{nullptr};
+  /// Null for local memory, which the instrumentation of the text cannot remove.
   prelude::Verdict prelude::Judgement::*verdict{nullptr};
   /// True if concurrent copies of the kernel hide the waits that the cause makes.
   bool is_wait{false};
@@ -75,6 +85,12 @@ inline constexpr std::array factor_rows{
                "use native_ functions, call them outside loops, or look values up in a table"},
               &prelude::Setting::without_functions,
               &prelude::Judgement::functions,
+              true},
+    FactorRow{{"local_memory", "local memory", "memory structural: local memory",
+               "keep values in registers, access local memory in wider words, and avoid bank "
+               "conflicts"},
+              nullptr,
+              nullptr,
               true}};
 inline constexpr std::size_t factor_count = factor_rows.size();
 
@@ -155,9 +171,15 @@ struct KernelTimes {
   /// memory run the distinct groups of the chosen working-set reduction, usually
   /// `Folding::fastest_groups`.
   std::vector<AblationBuild> builds{};
-  std::optional<ConcurrentRuns>
-      /// Times for the cause `chains`; nothing if these launches were not planned.
-      concurrent_runs{};
+  /// Times for the cause `chains`; nothing if these launches were not planned.
+  std::optional<ConcurrentRuns> concurrent_runs{};
+  /// True if `identity_ns` and `builds` are launches of the rewritten kernel, in which the removed
+  /// memory accesses are gone. The working-set reduction, in contrast, only moves data nearer.
+  bool is_rewritten{false};
+  /// Reasons why the rewritten kernel still contains a part of a removed cause.
+  std::map<Factor, std::string> kept{};
+  Visits without_loads_ns{};   ///< of the rewritten kernel
+  Visits without_stores_ns{};  ///< of the rewritten kernel
 };
 
 enum class CauseState : std::uint8_t { found, not_resolved, not_present, refused };
@@ -170,6 +192,7 @@ struct KernelCause {
   Cost cost{};        ///< maximum gain of time by removing the cause
   double share{0.0};  ///< cost as a share of the kernel's time
   Interval share_interval{};
+  double max_share{0.0};       ///< largest gain over all orders of removing causes, as a share
   bool is_lower_bound{false};  ///< true if the cause may cost more than `cost`
   std::string reason{};  ///< reason why the share is missing or only a bound; without a full stop
 };
@@ -181,6 +204,7 @@ KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
 
 struct KernelCauses {
   bool is_believed{false};
+  bool is_rewritten{false};      ///< as in KernelTimes
   std::string doubt{};           ///< reason why no cause is reported; one line, without a full stop
   double instrument_ratio{1.0};  ///< time with instrumentation / time without instrumentation
   Interval instrument_interval{1.0, 1.0};
@@ -192,6 +216,8 @@ struct KernelCauses {
   /// Share of the time in which the kernel, with all causes removed, waits for caches or local
   /// memory. The bar omits this share, because no launch removes waits for caches or local memory.
   std::optional<KernelCause> near_waits{};
+  /// Parts of a cause, which the bar omits: `loads` and `stores`.
+  std::vector<KernelCause> details{};
 };
 
 /// Upper limit of the ratio instrumented time / plain time; the inverse is the lower limit. No
@@ -259,12 +285,16 @@ std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& 
 
 /// Costs of how a kernel's groups fill the device.
 struct KernelOccupancy {
-  std::uint64_t groups{0};  ///< number of groups of the launch
+  std::uint64_t groups{0};  ///< number of groups of the launch; 0: unknown
+  std::uint64_t units{1};   ///< number of compute units of the device
   std::string doubt{};      ///< reason why no cost is reported; one line, without a full stop
   std::optional<Occupancy> occupancy{};
   std::optional<Tail> tail{};
   std::optional<KernelCause> starting{};
 };
+
+/// Returns the share of the device's compute units for which the launch has no group.
+double idle_share(const KernelOccupancy& filled);
 
 /// Returns the advice for a kernel without reported causes; empty if `doubt` is empty. `doubt`:
 /// reason why no cause is reported, without a full stop.

@@ -75,11 +75,9 @@ TEST_CASE("kernel: what copies of what is left do not take is waiting for result
   const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.0));
   CHECK(*need(found, "chains").value == doctest::Approx(0.3).epsilon(0.05));
   const Finding* const chains = find_stall(found, "compute data");
-  const Finding* const left = find_stall(found, stack_remainder);
   REQUIRE(chains != nullptr);
-  REQUIRE(left != nullptr);
   CHECK(*chains->value == *need(found, "chains").value);
-  CHECK(*chains->value + *left->value == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(*chains->value + left_in(found) == doctest::Approx(0.5).epsilon(0.01));
   CHECK(find_finding(found.findings, "near_waits") == nullptr);
 }
 

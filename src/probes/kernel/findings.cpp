@@ -21,6 +21,9 @@
 namespace clprobe::kernel {
 namespace {
 
+/// Name of the bar's part that launches of groups without work take.
+constexpr std::string_view starting_label = "idle: starting groups";
+
 Finding share_of(std::string_view name, const std::string& series, std::string_view method,
                  double share, const Interval& interval) {
   Finding finding = finding_of(name, series, "share", method, share, interval.low, interval.high);
@@ -43,20 +46,32 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
+/// Adds the parts of the bar. `starting`: what launches take whose groups end at once, which is a
+/// part of the time that is left without the causes.
+void add_stack(const KernelCauses& causes, const std::optional<KernelCause>& starting,
+               const std::string& series, Findings& found) {
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::found && each.state != CauseState::not_resolved) continue;
     found.findings.push_back(finding_of_cause(stack_part_name, series, stack_view_shapley, each));
     found.findings.back().label = each.row.gsi;
   }
   const double whole = causes.total.ns;
-  const Interval& left = causes.unattributed.interval;
-  const Interval shares{left.low / whole, left.high / whole};
+  const Interval& unattributed = causes.unattributed.interval;
   // Costs of unresolved causes may be negative, so the remainder may slightly exceed the whole
   // time.
-  const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
-  found.findings.push_back(share_of(stack_part_name, series, stack_view_shapley,
-                                    is_whole ? 1.0 : causes.unattributed_share, shares));
+  const bool is_whole = causes.unattributed_share > 1.0 && unattributed.low <= whole;
+  const double left = is_whole ? 1.0 : causes.unattributed_share;
+  const double started = starting ? std::clamp(starting->share, 0.0, std::max(0.0, left)) : 0.0;
+  if (started > 0.0) {
+    const Interval& interval = starting->share_interval;
+    found.findings.push_back(share_of(
+        stack_part_name, series, stack_view_shapley, started,
+        {std::min(interval.low, started), std::max(started, std::min(interval.high, 1.0))}));
+    found.findings.back().label = starting_label;
+  }
+  found.findings.push_back(
+      share_of(stack_part_name, series, stack_view_shapley, left - started,
+               {unattributed.low / whole - started, unattributed.high / whole - started}));
   found.findings.back().label = stack_remainder;
   Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
                             whole / ns_per_second, causes.total.interval.low / ns_per_second,
@@ -65,7 +80,8 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   found.findings.push_back(std::move(time));
 }
 
-void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
+void add_believed(const KernelCauses& causes, const std::optional<KernelCause>& starting,
+                  const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
     found.findings.push_back(
@@ -74,11 +90,14 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   for (const KernelCause& each : causes.causes) {
     found.findings.push_back(finding_of_cause(each.row.name, series, stack_view_shapley, each));
   }
+  for (const KernelCause& each : causes.details) {
+    found.findings.push_back(finding_of_cause(each.row.name, series, "rewriting", each));
+  }
   if (causes.near_waits) {
     found.findings.push_back(
         finding_of_cause("near_waits", series, "copies side by side", *causes.near_waits));
   }
-  if (causes.total.ns > 0.0) add_stack(causes, series, found);
+  if (causes.total.ns > 0.0) add_stack(causes, starting, series, found);
 }
 
 /// Adds findings on the causes of the kernel with label `label`. Returns the causes, or the reason
@@ -86,7 +105,9 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
                         const std::string& label, Findings& found) {
   const KernelTimes times = gather_times(device, points, label);
-  const std::string series = label + std::string(suffix_of(Variant::instrumented));
+  const std::string series =
+      label +
+      std::string(suffix_of(times.is_rewritten ? Variant::rewritten : Variant::instrumented));
   if (times.plain_ns.empty()) return {};
   if (times.identity_ns.empty()) {
     const prelude::Verdict& memory = times.verdicts.front();
@@ -98,12 +119,15 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
   try {
     KernelCauses causes = find_kernel_causes(times);
     const Interval& interval = causes.instrument_interval;
-    Finding ratio = finding_of("instrument_ratio", series, {}, "instrumentation without changes",
-                               causes.instrument_ratio, interval.low, interval.high);
+    Finding ratio = finding_of(
+        "instrument_ratio", series, {},
+        times.is_rewritten ? "rewriting without changes" : "instrumentation without changes",
+        causes.instrument_ratio, interval.low, interval.high);
     if (causes.is_believed) ratio.reason = instrument_reason(interval);
     found.findings.push_back(std::move(ratio));
     if (causes.is_believed) {
-      add_believed(causes, series, found);
+      const auto filled = gather_occupancy(device, points, label);
+      add_believed(causes, filled ? filled->starting : std::nullopt, series, found);
     } else {
       found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
                                              "not reliable: " + causes.doubt, "share"));
@@ -219,8 +243,13 @@ KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> p
                               const std::string& label, Findings& found) {
   const std::string series = label + std::string(suffix_of(Variant::resident));
   const std::optional<KernelOccupancy> filled = gather_occupancy(device, points, label);
-  if (filled && filled->doubt.empty()) {
-    if (filled->occupancy) add_counted(*filled, series, found);
+  if (filled && idle_share(*filled) > 0.0) {
+    const double idle = idle_share(*filled);
+    found.findings.push_back(
+        finding_of("idle_units", label, "share", "groups and compute units", idle, idle, idle));
+  }
+  if (filled && filled->doubt.empty() && filled->occupancy) {
+    add_counted(*filled, series, found);
     if (filled->starting) {
       found.findings.push_back(finding_of_cause(
           "starting", series, "work-groups that end immediately", *filled->starting));
@@ -228,7 +257,8 @@ KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> p
     }
     return *filled;
   }
-  std::string reason = filled ? "not reliable: " + filled->doubt : std::string();
+  const bool is_doubtful = filled && !filled->doubt.empty();
+  std::string reason = is_doubtful ? "not reliable: " + filled->doubt : std::string();
   for (const Point& point : points) {
     if (!reason.empty() || label_of(point.series) != label) continue;
     const std::string absence = point.facts.text_or(absence_of(entry_factor), "");
@@ -237,7 +267,8 @@ KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> p
   if (!reason.empty()) {
     found.findings.push_back(without_value("resident_groups", series, count_method, reason));
   }
-  return {};
+  if (!filled) return {};
+  return {.groups = filled->groups, .units = filled->units};
 }
 
 constexpr std::string_view replay_method = "replay";
@@ -406,8 +437,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     if (advice.empty()) continue;
     // If only costs of occupancy are reported, the advice belongs to the series of resident groups.
     // Otherwise the advice belongs to the series of causes.
-    const Variant of =
-        causes.is_believed || !filled.occupancy ? Variant::instrumented : Variant::resident;
+    const Variant of_causes = causes.is_rewritten ? Variant::rewritten : Variant::instrumented;
+    const Variant of = causes.is_believed || !filled.occupancy ? of_causes : Variant::resident;
     found.findings.push_back(
         finding_of("advice", each.label + std::string(suffix_of(of)), {}, stack_view_shapley));
     found.findings.back().label = advice;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -66,6 +68,7 @@ Setting folding_of(const Setting& setting) { return {.exponents = setting.expone
 FactorVerdicts verdicts_in(const Parameters& facts) {
   FactorVerdicts verdicts;
   for (std::size_t i = 0; i < factor_count; ++i) {
+    if (factor_rows.at(i).verdict == nullptr) verdicts.at(i) = {Possibility::not_present, {}};
     const std::string reason = facts.text_or(absence_of(factor_rows.at(i).cause.name), "");
     if (reason.empty()) continue;
     const bool is_absent = reason == not_present;
@@ -116,24 +119,105 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
   return builds;
 }
 
-/// Refuses factors until the points contain all builds of the remaining factors.
-void add_builds(const std::vector<Measured>& all, KernelTimes& times) {
-  const auto refuse = [&](Factor factor) {
-    prelude::Verdict& verdict = times.verdicts.at(static_cast<std::size_t>(factor));
-    if (verdict.possibility != Possibility::usable) return;
-    verdict = {Possibility::refused, "some launches without this cause were not measured"};
-  };
-  const std::optional<Setting> folding = chosen_folding(all, times);
-  if (!folding) refuse(Factor::memory);
-  const prelude::Verdict& memory = times.verdicts.at(static_cast<std::size_t>(Factor::memory));
-  if (memory.possibility != Possibility::usable) refuse(Factor::lanes);
-  times.builds = builds_of(all, times.verdicts, folding.value_or(Setting{}));
-  for (const Factor each : {Factor::functions, Factor::fences, Factor::lanes, Factor::atomics,
-                            Factor::barriers, Factor::memory}) {
-    if (!times.builds.empty()) return;
-    refuse(each);
-    times.builds = builds_of(all, times.verdicts, folding.value_or(Setting{}));
+std::vector<double> log_ratios_in(const Parameters& facts) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < max_ratios; ++i) {
+    const std::optional<double> ratio = share_in(facts, fact_at(ratio_fact, i));
+    if (ratio && *ratio > 0.0) logs.push_back(std::log(*ratio));
   }
+  return logs;
+}
+
+void refuse(Factor factor, KernelTimes& times) {
+  prelude::Verdict& verdict = times.verdicts.at(static_cast<std::size_t>(factor));
+  if (verdict.possibility != Possibility::usable) return;
+  verdict = {Possibility::refused, "some launches without this cause were not measured"};
+}
+
+/// Refuses factors until `find_builds` returns the builds of all sets of the remaining factors.
+void add_all_builds(const std::function<std::vector<AblationBuild>()>& find_builds,
+                    KernelTimes& times) {
+  times.builds = find_builds();
+  for (const Factor each : {Factor::functions, Factor::fences, Factor::lanes, Factor::atomics,
+                            Factor::local_memory, Factor::barriers, Factor::memory}) {
+    if (!times.builds.empty()) return;
+    refuse(each, times);
+    times.builds = find_builds();
+  }
+}
+
+void add_builds(const std::vector<Measured>& all, KernelTimes& times) {
+  const std::optional<Setting> folding = chosen_folding(all, times);
+  if (!folding) refuse(Factor::memory, times);
+  const prelude::Verdict& memory = times.verdicts.at(static_cast<std::size_t>(Factor::memory));
+  if (memory.possibility != Possibility::usable) refuse(Factor::lanes, times);
+  add_all_builds([&] { return builds_of(all, times.verdicts, folding.value_or(Setting{})); },
+                 times);
+}
+
+const Measured* find_rewritten(const std::vector<Measured>& all, const Shape& wanted) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Measured& each) {
+    return each.shape.variant == Variant::rewritten && each.shape.removed == wanted.removed &&
+           each.shape.setting == wanted.setting;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// If the kernel takes clearly more or less time when its branches are replayed, compares the
+/// launches with the plain launch instead of the rewritten one, and marks the gains as lower
+/// bounds. It takes less time if branches otherwise wait for loads.
+void bound_by_replay(KernelTimes& times) {
+  const double ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
+  if (ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio) return;
+  times.identity_ns = times.plain_ns;
+  times.log_ratios.clear();
+  for (AblationBuild& each : times.builds) {
+    if (each.idealised == 0) each.visits_ns = times.plain_ns;
+  }
+  for (const Factor each : removable(times.verdicts)) {
+    times.kept[each] = fmt::format(
+        "at least: replaying branches, the kernel takes {:.2f} times as long before anything is "
+        "removed",
+        ratio);
+  }
+}
+
+/// Replaces the times of the instrumented kernel by those of the rewritten kernel, if it was
+/// launched.
+void use_rewritten(const std::vector<Measured>& all, const Parameters& facts, KernelTimes& times) {
+  const Measured* const identity = find_rewritten(all, {});
+  if (identity == nullptr) return;
+  times.is_rewritten = true;
+  times.identity_ns = identity->visits_ns;
+  times.log_ratios = log_ratios_in(identity->point->facts);
+  times.verdicts = rewriting_verdicts(facts);
+  times.kept = kept_instructions(facts);
+  const auto visits_without = [&all](ptx::Part part) {
+    Shape shape;
+    shape.removed.set(ptx::index_of(part));
+    return visits_of(find_rewritten(all, shape));
+  };
+  times.without_loads_ns = visits_without(ptx::Part::loads);
+  times.without_stores_ns = visits_without(ptx::Part::stores);
+  const std::vector<Removal> removals = removals_in(facts);
+  add_all_builds(
+      [&] {
+        const std::vector<Factor> factors = removable(times.verdicts);
+        std::vector<Removal> left;
+        std::copy_if(
+            removals.begin(), removals.end(), std::back_inserter(left), [&](const Removal& each) {
+              return std::find(factors.begin(), factors.end(), each.factor) != factors.end();
+            });
+        std::vector<AblationBuild> builds;
+        for (std::uint32_t bits = 0; bits < 1U << left.size(); ++bits) {
+          const Measured* const found = find_rewritten(all, shape_without(left, bits));
+          if (found == nullptr) return std::vector<AblationBuild>{};
+          builds.push_back({bits, found->visits_ns});
+        }
+        return builds;
+      },
+      times);
+  if (facts.find(replayed_fact) != nullptr) bound_by_replay(times);
 }
 
 std::optional<ConcurrentRuns> concurrent_runs_in(const DeviceInfo& device,
@@ -163,15 +247,6 @@ std::optional<ConcurrentRuns> concurrent_runs_in(const DeviceInfo& device,
   return runs;
 }
 
-std::vector<double> log_ratios_in(const Parameters& facts) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < max_ratios; ++i) {
-    const std::optional<double> ratio = share_in(facts, fact_at(ratio_fact, i));
-    if (ratio && *ratio > 0.0) logs.push_back(std::log(*ratio));
-  }
-  return logs;
-}
-
 }  // namespace
 
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
@@ -186,8 +261,9 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
     times.push_back({count_in(each, resident_fact), count_in(each, padding_fact), each.visits_ns});
     if (own == nullptr || each.shape.padding_eighths < own->shape.padding_eighths) own = &each;
   }
-  if (plain == nullptr || own == nullptr) return std::nullopt;
-  KernelOccupancy filled{.groups = own->shape.groups};
+  if (plain == nullptr) return std::nullopt;
+  KernelOccupancy filled{.groups = plain->shape.groups, .units = units_of(device)};
+  if (own == nullptr) return filled;
   const double ratio = typical_ns(own->visits_ns) / typical_ns(plain->visits_ns);
   if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
     filled.doubt = fmt::format(
@@ -232,6 +308,7 @@ KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points
   }
   if (!times.identity_ns.empty()) add_builds(all, times);
   times.concurrent_runs = concurrent_runs_in(device, all, points, label);
+  use_rewritten(all, facts, times);
   return times;
 }
 

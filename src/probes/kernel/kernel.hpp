@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ enum class Variant {
   ending,         ///< text with entry code; all groups end at the entry code
   copies,         ///< concurrent copies with all causes removed, each in its own queue
   next_to_loads,  ///< kernel with all causes removed, next to another kernel that loads
+  rewritten,      ///< the program's PTX without some of its instructions
 };
 
 struct VariantRow {
@@ -43,7 +45,8 @@ inline constexpr std::array variants{
     VariantRow{Variant::whole_waves, "whole waves", ", whole waves"},
     VariantRow{Variant::ending, "ending", ", ending at once"},
     VariantRow{Variant::copies, "copies", ", with all gone, beside copies"},
-    VariantRow{Variant::next_to_loads, "beside loads", ", with all gone, beside loads"}};
+    VariantRow{Variant::next_to_loads, "beside loads", ", with all gone, beside loads"},
+    VariantRow{Variant::rewritten, "rewritten", ", rewritten"}};
 
 constexpr std::string_view suffix_of(Variant variant) {
   return variants.at(static_cast<std::size_t>(variant)).suffix;
@@ -62,6 +65,18 @@ inline bool is_folded(const prelude::Setting& setting) {
   return setting.exponents != prelude::Setting{}.exponents;
 }
 
+struct PartRow {
+  ptx::Part part;
+  std::string_view name;  ///< in the names of parameters and facts: "without_loads", "loads_count"
+  std::string_view title;
+};
+/// In the order of ptx::Part.
+inline constexpr std::array part_rows{
+    PartRow{ptx::Part::loads, "loads", "loads"}, PartRow{ptx::Part::stores, "stores", "stores"},
+    PartRow{ptx::Part::local_memory, "local_memory", "accesses of local memory"},
+    PartRow{ptx::Part::atomics, "atomics", "atomics"},
+    PartRow{ptx::Part::barriers, "barriers", "barriers"}};
+
 struct Shape {
   std::string bundle{};  ///< id of the bundle
   Variant variant{Variant::plain};
@@ -70,6 +85,9 @@ struct Shape {
   /// number of launched groups.
   std::uint64_t distinct_groups{0};
   prelude::Setting setting{};  ///< causes that the instrumented launch removes
+  ptx::Parts removed{};        ///< instructions that the rewritten launch lacks
+  /// True if the rewritten launch takes recorded decisions at branches that data decide.
+  bool replays_branches{false};
   /// Padding: unused local memory of each group, in eighths of the local memory that the kernel
   /// leaves free.
   std::uint64_t padding_eighths{0};
@@ -90,16 +108,30 @@ struct Shape {
     f.whole("distinct_groups", distinct_groups, count);
     f.word("timer", timer);
     if (variant == Variant::resident) f.whole("padding_eighths", padding_eighths, {.max = 8});
+    const auto visit_flag = [&f](std::string_view name, bool is_without) {
+      std::optional<int> flag;
+      if (is_without) flag = 1;
+      f.whole("without_" + std::string(name), flag, {.max = 1});
+      return flag.value_or(0) != 0;
+    };
+    if (variant == Variant::rewritten) {
+      for (const PartRow& row : part_rows) {
+        const std::size_t bit = ptx::index_of(row.part);
+        removed.set(bit, visit_flag(row.name, removed.test(bit)));
+      }
+      setting.without_functions = visit_flag("functions", setting.without_functions);
+      std::optional<int> replays;
+      if (replays_branches) replays = 1;
+      f.whole("replays_branches", replays, {.max = 1});
+      replays_branches = replays.value_or(0) != 0;
+    }
     if (variant != Variant::instrumented && !is_concurrent(variant)) return;
     f.whole("exponent_0", setting.exponents[0], exponent);
     f.whole("exponent_1", setting.exponents[1], exponent);
     f.whole("exponent_2", setting.exponents[2], exponent);
     for (const FactorRow& row : factor_rows) {
       if (row.without == nullptr) continue;
-      std::optional<int> is_without;
-      if (setting.*row.without) is_without = 1;
-      f.whole("without_" + std::string(row.cause.name), is_without, {.max = 1});
-      setting.*row.without = is_without.value_or(0) != 0;
+      setting.*row.without = visit_flag(row.cause.name, setting.*row.without);
     }
   }
 };
@@ -158,6 +190,19 @@ inline constexpr std::size_t max_levels = 8;
 inline constexpr std::string_view ratio_fact = "turn_{}_ppm";
 inline constexpr std::size_t max_ratios = 8;
 
+// Names of the facts about rewriting, for plain launches on devices whose driver gives PTX.
+
+/// Reason why the kernel cannot be rewritten. Absent if it can.
+inline constexpr std::string_view rewriting_absence = "rewriting_absence";
+/// Number of instructions of a part of the kernel: "loads_count".
+inline constexpr std::string_view count_fact = "{}_count";
+/// Number of instructions of a part that can be removed: "loads_removable". The others decide on
+/// addresses, branches or barriers.
+inline constexpr std::string_view removable_fact = "{}_removable";
+/// Number of branches that data decide, if their decisions have to be replayed to remove more
+/// instructions. Absent if not.
+inline constexpr std::string_view replayed_fact = "replayed_branches";
+
 inline constexpr std::string_view entry_factor = "entry";
 inline constexpr std::string_view not_present = "not present";
 /// Returns the name of the fact that holds the reason why `factor` is refused, or `not_present`.
@@ -185,6 +230,11 @@ struct Observation {
                                         padding_fact, resident_fact, noise_amount_fact}) {
       f.fact(name, number, large);
     }
+    f.fact(replayed_fact, number, large);
+    for (const PartRow& row : part_rows) {
+      f.fact(fmt::format(count_fact, row.name), number, large);
+      f.fact(fmt::format(removable_fact, row.name), number, large);
+    }
     for (std::size_t i = 0; i < max_ratios; ++i) {
       f.fact(fact_at(ratio_fact, i), number, {.min = 1, .max = million * million});
     }
@@ -200,6 +250,32 @@ inline std::optional<double> share_in(const Parameters& facts, std::string_view 
   if (parts < 0) return std::nullopt;
   return static_cast<double>(parts) / static_cast<double>(million);
 }
+
+/// Cause that the rewritten kernel can lack.
+struct Removal {
+  Factor factor{};
+  ptx::Parts parts{};  ///< instructions to remove; empty for functions
+};
+
+/// True if the facts of a plain launch say what of the kernel can be removed from its PTX.
+bool can_rewrite(const Parameters& facts);
+
+/// Returns the causes that the rewritten kernel can lack, in the order of factors, from the facts
+/// of a plain launch.
+std::vector<Removal> removals_in(const Parameters& facts);
+
+/// Returns the launch of the rewritten kernel without the causes whose bits are set in `bits`.
+Shape shape_without(std::span<const Removal> removals, std::uint32_t bits);
+
+/// Returns which causes the rewritten kernel can lack, from the facts of a plain launch.
+FactorVerdicts rewriting_verdicts(const Parameters& facts);
+
+/// Returns for each cause which instructions stay when it is removed, as the reason of a lower
+/// bound: "at least: 2 of 9 loads decide on addresses, branches or barriers".
+std::map<Factor, std::string> kept_instructions(const Parameters& facts);
+
+/// True if the device's driver gives the PTX of its programs.
+inline bool gives_ptx(const DeviceInfo& device) { return device.vendor.starts_with("NVIDIA"); }
 
 inline std::string_view label_of(std::string_view series) {
   return series.substr(0, series.find(", "));
@@ -244,8 +320,8 @@ bool are_close_floats(std::string_view first, std::string_view second);
 KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
                          const std::string& label);
 
-/// Returns the costs of how the groups of the kernel with label `label` fill the device. Returns
-/// nothing if no launch counted resident groups.
+/// Returns the costs of how the groups of the kernel with label `label` fill the device, or only
+/// their number if no launch counted resident groups. Returns nothing without a plain launch.
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
                                                 std::span<const Point> points,
                                                 const std::string& label);

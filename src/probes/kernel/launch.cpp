@@ -185,6 +185,35 @@ cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
   return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
 }
 
+std::string ptx_of(const cl::Kernel& kernel) {
+  const auto binaries = kernel.getInfo<CL_KERNEL_PROGRAM>().getInfo<CL_PROGRAM_BINARIES>();
+  if (binaries.empty()) return {};
+  std::string text(binaries.front().begin(), binaries.front().end());
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return ptx::is_ptx(text) ? text : std::string();
+}
+
+cl::Program build_ptx(const Session& session, const std::string& ptx, const std::string& options) {
+  // Of the program's options, only those of the assembler apply.
+  std::string kept;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    if (word.starts_with("-cl-nv-") || word == "-cl-opt-disable") kept += word + " ";
+  }
+  cl::Program program;
+  try {
+    program = cl::Program(session.context(), {session.device()},
+                          cl::Program::Binaries{{ptx.begin(), ptx.end()}});
+    program.build(session.device(), kept.c_str());
+  } catch (const cl::Error& error) {
+    std::string log;
+    if (program() != nullptr) program.getBuildInfo(session.device(), CL_PROGRAM_BUILD_LOG, &log);
+    throw DeviceError(fmt::format("the driver refuses the rewritten kernel: {}: {}",
+                                  describe(error), first_error_line(log)));
+  }
+  return program;
+}
+
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle) {
   bundle::Bundle same = bundle;
   for (std::string& each : same.texts) each = prelude::without_redefinitions(each);

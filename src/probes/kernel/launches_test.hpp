@@ -91,6 +91,16 @@ inline Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
   return visits;
 }
 
+inline const Finding* find_stall(const Findings& found, std::string_view label);
+
+/// Returns the share of the bar that is left without all causes: groups that start, and the rest.
+inline double left_in(const Findings& found) {
+  const Finding* const rest = find_stall(found, stack_remainder);
+  REQUIRE(rest != nullptr);
+  const Finding* const starting = find_stall(found, "idle: starting groups");
+  return *rest->value + (starting == nullptr ? 0.0 : *starting->value);
+}
+
 /// Returns the finding of the bar's share with that label; null if there is none.
 inline const Finding* find_stall(const Findings& found, std::string_view label) {
   const auto each =

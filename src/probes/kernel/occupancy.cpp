@@ -176,6 +176,26 @@ double found_share(const KernelCause& cost) {
   return cost.state == CauseState::found && cost.share >= min_share ? cost.share : 0.0;
 }
 
+/// Returns the part of memory whose removal alone saves most of what removing memory saves; null if
+/// there is none.
+const KernelCause* find_main_detail(const KernelCauses& causes, const KernelCause& cause) {
+  constexpr double most = 0.6;
+  const KernelCause* main = nullptr;
+  for (const KernelCause& each : causes.details) {
+    const bool is_part = cause.row.name == row_of(Factor::memory).cause.name;
+    if (!is_part || each.share < most * cause.share) continue;
+    if (main == nullptr || each.share > main->share) main = &each;
+  }
+  return main;
+}
+
+std::string advice_about_idle_units(const KernelOccupancy& filled) {
+  return fmt::format(
+      "The launch has {} work-groups for {} compute units, so {} of the device is idle: launch "
+      "more, smaller groups.",
+      filled.groups, filled.units, percent(idle_share(filled)));
+}
+
 /// True if the launch has less than half of the groups that the device can run at the same time.
 bool is_small(const KernelOccupancy& filled) {
   return filled.occupancy && filled.groups > 0 &&
@@ -230,6 +250,11 @@ std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& 
       .share_interval = {rest(beyond.share_interval.high), rest(beyond.share_interval.low)}};
 }
 
+double idle_share(const KernelOccupancy& filled) {
+  if (filled.groups == 0 || filled.groups >= filled.units) return 0.0;
+  return 1.0 - static_cast<double>(filled.groups) / static_cast<double>(filled.units);
+}
+
 std::string doubt_advice(std::string_view doubt) {
   return doubt.empty() ? std::string() : fmt::format("No cause reported: {}.", doubt);
 }
@@ -238,6 +263,9 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
                           std::optional<double> app_share) {
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   const double first = ranked.empty() ? 0.0 : ranked.front().share;
+  // Causes are shares of the time of the units that work.
+  const double idle = idle_share(filled);
+  if (idle >= min_share && idle > (1.0 - idle) * first) return advice_about_idle_units(filled);
   const double tail = filled.occupancy && filled.tail ? found_share(filled.tail->last_wave) : 0.0;
   const double starting = filled.starting ? found_share(*filled.starting) : 0.0;
   if (tail > first && tail >= starting) return advice_about_tail(filled, app_share);
@@ -249,11 +277,19 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   }
   if (first >= min_share) {
     const KernelCause& cause = ranked.front();
-    // The working-set reduction acts as a perfect cache. A change of code therefore gains at most
-    // the cost, unless the changed kernel also does less work.
-    return fmt::format("Removing {} saves {} {} of the kernel's time{}: {}.", cause.row.title,
-                       cause.is_lower_bound ? "at least" : "at most", percent(cause.share),
-                       of_program(cause.share, app_share), cause.row.advice);
+    // A change of code removes at most the whole cause, so it gains at most the cost, unless the
+    // changed kernel also does less work.
+    const double share =
+        cause.is_lower_bound ? cause.share : std::max(cause.share, std::min(1.0, cause.max_share));
+    const KernelCause* const detail = find_main_detail(causes, cause);
+    const std::string alone =
+        detail == nullptr
+            ? std::string()
+            : fmt::format(", its {} alone {}", detail->row.title, percent(detail->share));
+    return fmt::format("Removing {} saves {} {} of the kernel's time{}{}: {}.", cause.row.title,
+                       cause.is_lower_bound ? "at least" : "at most", percent(share),
+                       of_program(share, app_share), alone,
+                       detail == nullptr ? cause.row.advice : detail->row.advice);
   }
   if (is_small(filled)) {
     return fmt::format(

@@ -87,13 +87,18 @@ class Planned {
     }
     return folding;
   }
+  /// Adds the launches of the rewritten kernel: unchanged, without each set of its causes, without
+  /// its loads alone and without its stores alone. `plain`: the measured plain launch.
+  void add_rewritten(const Point& plain, std::vector<Point>& points) const;
   /// Adds points for each combination of the kernel's other causes, removed in addition to
   /// `folding`.
   void add_switched(const Setting& folding, std::vector<Point>& points) const;
 
  private:
   /// True if the kernel contains the cause of `row` and the cause can be removed.
-  [[nodiscard]] bool has(const FactorRow& row) const { return is_usable(judgement_.*row.verdict); }
+  [[nodiscard]] bool has(const FactorRow& row) const {
+    return row.verdict != nullptr && is_usable(judgement_.*row.verdict);
+  }
 
   template <typename Action>
   static void refuse_if_it_throws(prelude::Verdict& verdict, const Action& action) {
@@ -135,6 +140,17 @@ Point Planned::point(Shape shape) const {
     }
   }
   if (point.series == launch_.label) point.series += suffix_of(shape.variant);
+  if (shape.variant == Variant::rewritten) {
+    std::string_view between = " without ";
+    const auto add_name = [&](std::string_view name) {
+      point.series += std::string(between) + std::string(name);
+      between = " and ";
+    };
+    for (const PartRow& row : part_rows) {
+      if (shape.removed.test(ptx::index_of(row.part))) add_name(row.title);
+    }
+    if (shape.setting.without_functions) add_name("functions");
+  }
   write_shape(shape, point);
   add_facts(point);
   return point;
@@ -156,6 +172,35 @@ void Planned::add_switched(const Setting& folding, std::vector<Point>& points) c
   }
 }
 
+void Planned::add_rewritten(const Point& plain, std::vector<Point>& points) const {
+  const std::vector<Removal> removals = removals_in(plain.facts);
+  std::vector<Shape> shapes;
+  for (std::uint32_t bits = 0; bits < 1U << removals.size(); ++bits) {
+    shapes.push_back(shape_without(removals, bits));
+  }
+  // Measuring time may run out, so launches without few causes come first.
+  const auto count = [](const Shape& each) {
+    return each.removed.count() + (each.setting.without_functions ? 1 : 0);
+  };
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [&](const Shape& a, const Shape& b) { return count(a) < count(b); });
+  ptx::Parts memory;
+  for (const Removal& each : removals) {
+    if (each.factor == Factor::memory) memory = each.parts;
+  }
+  if (memory.count() == 2) {
+    for (const ptx::Part each : {ptx::Part::loads, ptx::Part::stores}) {
+      Shape shape{.variant = Variant::rewritten};
+      shape.removed.set(ptx::index_of(each));
+      shapes.insert(shapes.begin() + 1, shape);
+    }
+  }
+  for (Shape& each : shapes) {
+    each.replays_branches = plain.facts.find(replayed_fact) != nullptr;
+    points.push_back(point(each));
+  }
+}
+
 void Planned::add_facts(Point& point) const {
   const std::uint64_t bytes = bundle::object_bytes(launch_.bundle.launch);
   point.facts.set(buffer_bytes_fact, static_cast<std::int64_t>(bytes));
@@ -173,6 +218,7 @@ void Planned::add_facts(Point& point) const {
     point.facts.set(absence_of(factor), is_there ? verdict.reason : std::string(not_present));
   };
   for (const FactorRow& row : factor_rows) {
+    if (row.verdict == nullptr) continue;
     add_absence(row.cause.name, is_instrumented() ? judgement_.*row.verdict : judgement_.renaming);
   }
   add_absence(entry_factor, judgement_.entry);
@@ -289,7 +335,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       if (is_left_out(i, each.sweep().size(), request.effort)) continue;
       result.points.push_back(each.instrumented(each.sweep()[i]));
     }
-    each.add_switched({}, result.points);
+    // Whether the kernel can be rewritten instead is known after its plain launch (refine).
+    if (!gives_ptx(device)) each.add_switched({}, result.points);
   }
   for (const Planned& each : kernels) {
     if (each.has_entry()) result.points.push_back(each.point({.variant = Variant::ending}));
@@ -312,6 +359,12 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   std::vector<Point> more;
   for (const Planned& each : planned_kernels(device, request)) {
     if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
+    const Point* const plain = find_measured(each.point({.variant = Variant::plain}), points);
+    if (plain != nullptr && can_rewrite(plain->facts)) {
+      each.add_rewritten(*plain, more);
+      continue;
+    }
+    if (gives_ptx(device) && each.is_instrumented()) each.add_switched({}, more);
     add_refined(each, device, request.effort, points, more);
   }
   return more;

@@ -87,6 +87,17 @@ constexpr int max_tries = 3;
 // time of a single copy.
 constexpr double max_apart = 1.25;
 
+std::uint64_t count_items(const bundle::NdRange& range) {
+  std::uint64_t items = 1;
+  for (std::uint32_t i = 0; i < range.dimensions; ++i) items *= range.global.at(i);
+  return items;
+}
+
+/// True for launches of the rewritten kernel that lack nothing.
+bool is_unchanged(const Shape& shape) {
+  return shape.removed.none() && !shape.setting.without_functions;
+}
+
 double difference_us(std::uint64_t later, std::uint64_t earlier) {
   return (static_cast<double>(later) - static_cast<double>(earlier)) / 1e3;
 }
@@ -125,6 +136,7 @@ void Replay::build_own() {
                     error.what(), printable(bundle_.missing.front())));
   }
   build_ = build_of(bundle_);
+  if (gives_ptx(session_.info())) ptx_ = ptx_of(kernel_);
 }
 
 void Replay::compare_with_first() {
@@ -177,18 +189,17 @@ std::uint64_t Replay::held_bytes() const {
 }
 
 const KernelBuild& Replay::build(const Shape& shape) const {
+  if (shape.variant == Variant::rewritten) return rewritten(shape).build;
   if (shape.variant == Variant::plain || shape.variant == Variant::warm) return build_;
   return has_entry(shape.variant) ? with_entry_.build : built(shape.setting).build;
 }
 
-/// Builds `text` with `preamble` before it. If `launch` is not empty, `launch` runs the new kernel,
+/// Builds another version of the kernel. If `launch` is not empty, `launch` runs the new kernel,
 /// and the results must equal those of the plain text.
-void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
+void Replay::rebuild(Rebuilt& rebuilt, const std::function<cl::Program()>& build,
                      std::string_view where, const std::function<void()>& launch) {
-  rebuilt.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
   try {
-    const cl::Program program = build_program(session_, text, preamble);
-    rebuilt.kernel = cl::Kernel(program, bundle_.launch.kernel.c_str());
+    rebuilt.kernel = cl::Kernel(build(), bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     rebuilt.problem = fmt::format("{}, {}", where, error.what());
     return;
@@ -215,8 +226,12 @@ void Replay::prepare_instrumented(const prelude::Setting& setting) {
       // A kernel without special functions computes other results, so its results are not compared.
       std::function<void()> launch;
       if (!without_functions) launch = [this] { launch_instrumented({}); };
-      rebuild(rebuilt, without_redefinitions(bundle_), prelude::prelude_text(switches),
-              "with clprobe's instrumentation", launch);
+      const std::string preamble = prelude::prelude_text(switches);
+      rebuilt.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
+      rebuild(
+          rebuilt,
+          [&] { return build_program(session_, without_redefinitions(bundle_), preamble); },
+          "with clprobe's instrumentation", launch);
     }
     if (!rebuilt.problem.empty()) throw Unsupported(rebuilt.problem);
   };
@@ -226,12 +241,146 @@ void Replay::prepare_instrumented(const prelude::Setting& setting) {
 
 void Replay::prepare_entry() {
   if (!with_entry_.kernel && with_entry_.problem.empty()) {
-    rebuild(with_entry_, with_entry(bundle_),
-            prelude::entry_text(range_for_prelude(bundle_.launch.range)),
-            "with clprobe's instrumentation",
-            [this] { launch_with_entry({.groups = all_groups(), .padding_bytes = min_padding}); });
+    const std::string preamble = prelude::entry_text(range_for_prelude(bundle_.launch.range));
+    with_entry_.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
+    rebuild(
+        with_entry_, [&] { return build_program(session_, with_entry(bundle_), preamble); },
+        "with clprobe's instrumentation",
+        [this] { launch_with_entry({.groups = all_groups(), .padding_bytes = min_padding}); });
   }
   if (!with_entry_.problem.empty()) throw Unsupported(with_entry_.problem);
+}
+
+ptx::Rewritten Replay::rewrite(const std::string& text, const ptx::Parts& parts,
+                               ptx::Branches branches) const {
+  // A parameter that is no buffer has an object of its own.
+  std::vector<std::size_t> objects;
+  for (const bundle::Argument& each : bundle_.launch.arguments) {
+    const bool is_buffer = each.kind == bundle::ArgumentKind::buffer;
+    objects.push_back(is_buffer ? each.object : objects_.size() + objects.size());
+  }
+  return ptx::rewrite(text, bundle_.launch.kernel, parts, branches, objects);
+}
+
+/// Returns facts with the number of instructions that the rewritten kernel can lack, or why the
+/// kernel cannot be rewritten. No facts if the driver gives no PTX.
+Parameters Replay::count_removable() const {
+  Parameters facts;
+  if (!gives_ptx(session_.info())) return facts;
+  try {
+    if (ptx_.empty()) throw ptx::PtxError("the driver gives no PTX");
+    const ptx::Parts all = ptx::Parts{}.set();
+    ptx::Rewritten without_all = rewrite(ptx_, all, ptx::Branches::own);
+    if (without_all.parameters != bundle_.launch.arguments.size()) {
+      throw ptx::PtxError("the PTX text has other parameters than the kernel");
+    }
+    const auto count_removed = [](const ptx::Rewritten& of) {
+      return std::accumulate(
+          of.counts.begin(), of.counts.end(), std::size_t{0},
+          [](std::size_t sum, const ptx::Count& each) { return sum + each.removed; });
+    };
+    // Launches that decide differently each time have no decisions to replay.
+    if (without_all.decisions > 0 && outcome_.is_deterministic) {
+      ptx::Rewritten replayed = rewrite(ptx_, all, ptx::Branches::replayed);
+      if (count_removed(replayed) > count_removed(without_all)) {
+        facts.set(replayed_fact, static_cast<std::int64_t>(replayed.decisions));
+        without_all = std::move(replayed);
+      }
+    }
+    for (const PartRow& row : part_rows) {
+      const ptx::Count& count = without_all.counts.at(ptx::index_of(row.part));
+      facts.set(fmt::format(count_fact, row.name), static_cast<std::int64_t>(count.all));
+      facts.set(fmt::format(removable_fact, row.name), static_cast<std::int64_t>(count.removed));
+    }
+  } catch (const ptx::PtxError& error) {
+    facts.set(rewriting_absence, std::string(error.what()));
+  }
+  return facts;
+}
+
+Rebuilt& Replay::rewritten(const Shape& shape) { return rewritten_[key_of(shape)]; }
+
+std::string Replay::text_without_functions() const {
+  const cl::Program cheap =
+      build_program(session_, without_redefinitions(bundle_), prelude::without_functions_text());
+  return ptx_of(cl::Kernel(cheap, bundle_.launch.kernel.c_str()));
+}
+
+/// Sets the arguments that a rewritten kernel has in addition to its own.
+void Replay::set_added_arguments(cl::Kernel& kernel, const Decisions& decisions) {
+  constexpr std::array<cl_uint, 2> zeros{};
+  if (sink_() == nullptr) {
+    sink_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, sizeof(zeros));
+  }
+  session_.queue().enqueueWriteBuffer(sink_, CL_TRUE, 0, sizeof(zeros), zeros.data());
+  auto index = static_cast<cl_uint>(bundle_.launch.arguments.size());
+  kernel.setArg(index++, cl_uint{0});
+  kernel.setArg(index++, sink_);
+  kernel.setArg(index++, decisions.bits() == nullptr ? sink_ : decisions.bits);
+  kernel.setArg(index++, cl_ulong{sizeof(cl_uint) * count_items(bundle_.launch.range)});
+  kernel.setArg(index++, cl_uint{decisions.words});
+}
+
+/// Records which way each work-item takes at the branches of `text` that data decide. The first
+/// launch counts the words that the decisions need.
+const Decisions& Replay::record_decisions(const std::string& text, bool without_functions) {
+  const auto [known, is_first] = decisions_.try_emplace(without_functions);
+  Decisions& decisions = known->second;
+  if (!is_first) return decisions;
+  const std::string recording = rewrite(text, {}, ptx::Branches::recorded).text;
+  cl::Kernel kernel(build_ptx(session_, recording, build_.options), bundle_.launch.kernel.c_str());
+  set_arguments(kernel);
+  const std::uint64_t most =
+      std::min(session_.info().global_memory.count / 8, session_.info().max_allocation.count);
+  std::uint64_t needed = 1;
+  while (needed > decisions.words) {
+    const std::uint64_t bytes = needed * sizeof(cl_uint) * count_items(bundle_.launch.range);
+    if (bytes > most) {
+      decisions.problem = fmt::format("the record of its branches needs {}", format_bytes({bytes}));
+      return decisions;
+    }
+    decisions.words = static_cast<std::uint32_t>(needed);
+    decisions.bits = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes);
+    restore();
+    set_added_arguments(kernel, decisions);
+    launch(kernel, range_for_prelude(bundle_.launch.range));
+    cl_uint words = 0;
+    session_.queue().enqueueReadBuffer(sink_, CL_TRUE, sizeof(cl_uint), sizeof(words), &words);
+    needed = words;
+  }
+  return decisions;
+}
+
+void Replay::prepare_rewritten(const Shape& shape) {
+  Rebuilt& own = rewritten(shape);
+  if (!own.kernel && own.problem.empty()) {
+    own.build = build_;
+    const bool without_functions = shape.setting.without_functions;
+    Decisions decisions;
+    const auto build = [&] {
+      const std::string text = without_functions ? text_without_functions() : ptx_;
+      if (shape.replays_branches) decisions = record_decisions(text, without_functions);
+      if (!decisions.problem.empty()) throw DeviceError(decisions.problem);
+      const auto branches = shape.replays_branches ? ptx::Branches::replayed : ptx::Branches::own;
+      const std::string changed = rewrite(text, shape.removed, branches).text;
+      own.build.sha256 = bundle::sha256_of(changed);
+      return build_ptx(session_, changed, build_.options);
+    };
+    const auto launch_unchanged = [&] {
+      set_added_arguments(*own.kernel, decisions);
+      launch(*own.kernel, range_for_prelude(bundle_.launch.range));
+    };
+    // An incomplete kernel leaves other bytes, so nothing is compared.
+    std::function<void()> compared;
+    if (is_unchanged(shape)) compared = launch_unchanged;
+    try {
+      rebuild(own, build, "rewritten", compared);
+      if (own.kernel) set_added_arguments(*own.kernel, decisions);
+    } catch (const ptx::PtxError& error) {
+      own.problem = error.what();
+    }
+  }
+  if (!own.problem.empty()) throw Unsupported(own.problem);
 }
 
 Parameters Replay::prepare(const Shape& shape) {
@@ -246,16 +395,17 @@ Parameters Replay::prepare(const Shape& shape) {
     set(resident_fact, count_resident(padding));
     return facts;
   }
-  if (shape.variant == Variant::plain || shape.variant == Variant::warm) return facts;
+  if (shape.variant == Variant::plain) return count_removable();
+  if (shape.variant == Variant::warm) return facts;
+  if (shape.variant == Variant::rewritten) {
+    prepare_rewritten(shape);
+    return is_unchanged(shape) ? ratios_of(shape) : facts;
+  }
   prepare_instrumented(shape.setting);
+  // All instrumented points get the ratios as facts, so a report shows the ratios once for the
+  // series.
   if (shape.variant == Variant::instrumented) {
-    // All instrumented points get the ratios as facts, so a report shows the ratios once for the
-    // series.
-    const std::vector<double>& ratios = measure_ratios(shape.timer);
-    for (std::size_t i = 0; i < ratios.size(); ++i) {
-      set(fact_at(ratio_fact, i), std::llround(ratios[i] * static_cast<double>(million)));
-    }
-    return facts;
+    return ratios_of({.variant = shape.variant, .timer = shape.timer});
   }
   session_.use_all_cores();  // concurrent launches do not use the session's queue
   double kernel_ns = std::numeric_limits<double>::infinity();
@@ -302,6 +452,9 @@ LaunchTimes Replay::launch_with_entry(const EntryLaunch& entry) {
 
 LaunchTimes Replay::launch(const Shape& shape) {
   if (shape.variant == Variant::plain || shape.variant == Variant::warm) return launch_plain();
+  if (shape.variant == Variant::rewritten) {
+    return launch(*rewritten(shape).kernel, range_for_prelude(bundle_.launch.range));
+  }
   if (!has_entry(shape.variant)) return launch_instrumented(shape.setting);
   const bool is_ending = shape.variant == Variant::ending;
   return launch_with_entry({.groups = shape.distinct_groups,
@@ -325,27 +478,35 @@ void Replay::flush() {
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
 }
 
-/// Returns the ratios instrumented time / plain time, measured at the first call. Each block
-/// launches plain, instrumented, instrumented, plain. No new block starts after 1 s.
-const std::vector<double>& Replay::measure_ratios(Timer timer) {
-  if (ratios_) return *ratios_;
+/// Returns facts with the ratios time of `changed`, which removes nothing / plain time, measured at
+/// the first call. Each block launches plain, changed, changed, plain. No new block starts after
+/// 1 s.
+Parameters Replay::ratios_of(const Shape& changed) {
   constexpr std::chrono::milliseconds max_time{1000};
-  const auto ns_of = [&](Variant variant) {
-    const LaunchTimes times = run({.variant = variant});
-    return static_cast<double>(timer == Timer::event ? times.event_ns.value_or(0) : times.host_ns);
+  const auto ns_of = [&](const Shape& shape) {
+    const LaunchTimes times = run(shape);
+    return static_cast<double>(changed.timer == Timer::event ? times.event_ns.value_or(0)
+                                                             : times.host_ns);
   };
-  ratios_.emplace();
+  const auto [known, is_first] = ratios_.try_emplace(changed.variant);
+  std::vector<double>& ratios = known->second;
   const auto begin = std::chrono::steady_clock::now();
-  while (ratios_->size() < max_ratios && std::chrono::steady_clock::now() - begin < max_time) {
-    const double before = ns_of(Variant::plain);
-    const double instrumented = ns_of(Variant::instrumented);
-    const double again = ns_of(Variant::instrumented);
-    const double after = ns_of(Variant::plain);
-    const double ratio = std::sqrt(instrumented * again / (before * after));
-    if (std::isfinite(ratio) && ratio > 0.0) ratios_->push_back(ratio);
+  while (is_first && ratios.size() < max_ratios &&
+         std::chrono::steady_clock::now() - begin < max_time) {
+    const double before = ns_of({.variant = Variant::plain});
+    const double first = ns_of(changed);
+    const double again = ns_of(changed);
+    const double after = ns_of({.variant = Variant::plain});
+    const double ratio = std::sqrt(first * again / (before * after));
+    if (std::isfinite(ratio) && ratio > 0.0) ratios.push_back(ratio);
     if (!(before > 0.0 && after > 0.0)) break;
   }
-  return *ratios_;
+  Parameters facts;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    facts.set(fact_at(ratio_fact, i),
+              std::int64_t{std::llround(ratios[i] * static_cast<double>(million))});
+  }
+  return facts;
 }
 
 LaunchTimes Replay::run(const Shape& shape) {

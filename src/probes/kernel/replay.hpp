@@ -81,6 +81,13 @@ class LoadNoise {
 cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble = {});
 
+/// Returns the PTX that the driver made of the kernel's program; empty if the driver gives none.
+std::string ptx_of(const cl::Kernel& kernel);
+
+/// Returns a program built from PTX. `options`: build options of the original program. Throws
+/// DeviceError.
+cl::Program build_ptx(const Session& session, const std::string& ptx, const std::string& options);
+
 /// Returns the bundle with texts that can follow clprobe's text (prelude::without_redefinitions).
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
 
@@ -129,6 +136,13 @@ struct EntryLaunch {
   std::uint64_t padding_bytes{0};
 };
 
+/// Recorded decisions of the branches of one text.
+struct Decisions {
+  cl::Buffer bits{};
+  std::uint32_t words{0};  ///< number of 32-bit words of each work-item
+  std::string problem{};   ///< reason why there is no record; empty if there is one
+};
+
 class Replay {
  public:
   /// Builds the program, fills the objects, launches the kernel twice, and compares the results.
@@ -157,12 +171,27 @@ class Replay {
   cl::Memory make_part(const bundle::Argument& argument);
   void set_arguments(cl::Kernel& kernel) const;
 
-  void rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
-               std::string_view where, const std::function<void()>& launch);
+  void rebuild(Rebuilt& rebuilt, const std::function<cl::Program()>& build, std::string_view where,
+               const std::function<void()>& launch);
   void prepare_instrumented(const prelude::Setting& setting);
   void prepare_entry();
+  [[nodiscard]] Parameters count_removable() const;
+  [[nodiscard]] ptx::Rewritten rewrite(const std::string& text, const ptx::Parts& parts,
+                                       ptx::Branches branches) const;
+  [[nodiscard]] std::string text_without_functions() const;
+  const Decisions& record_decisions(const std::string& text, bool without_functions);
+  void set_added_arguments(cl::Kernel& kernel, const Decisions& decisions);
+  void prepare_rewritten(const Shape& shape);
+  Rebuilt& rewritten(const Shape& shape);
+  [[nodiscard]] const Rebuilt& rewritten(const Shape& shape) const {
+    return rewritten_.at(key_of(shape));
+  }
+  static std::uint64_t key_of(const Shape& shape) {
+    return shape.removed.to_ulong() << 2U | (shape.replays_branches ? 2U : 0U) |
+           (shape.setting.without_functions ? 1U : 0U);
+  }
   std::uint64_t count_resident(std::uint64_t padding_bytes);
-  const std::vector<double>& measure_ratios(Timer timer);
+  Parameters ratios_of(const Shape& changed);
   double prepare_copies(const prelude::Setting& setting, double kernel_ns);
   double prepare_loads(double kernel_ns);
   [[nodiscard]] std::string load_options() const;
@@ -206,7 +235,11 @@ class Replay {
   Rebuilt instrumented_{};
   Rebuilt without_functions_{};  // instrumented build without special functions
   Rebuilt with_entry_{};
-  std::optional<std::vector<double>> ratios_{};
+  std::string ptx_{};  // text of the program's kernel; empty if it cannot be rewritten
+  std::map<std::uint64_t, Rebuilt> rewritten_{};  // by what was removed
+  std::map<bool, Decisions> decisions_{};         // of the texts with and without functions
+  cl::Buffer sink_{};                             // words to which rewritten kernels may write
+  std::map<Variant, std::vector<double>> ratios_{};
   // Resident groups, by padding in bytes.
   std::map<std::uint64_t, std::uint64_t> resident_groups_{};
   // Data of the objects after the first launch. Hashes would take less memory, but hashing takes

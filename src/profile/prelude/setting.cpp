@@ -71,9 +71,10 @@ std::uint32_t floor_log2(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::bit_width(number)) - 1U;
 }
 
-/// Returns macros that replace each special function by a multiplication.
+/// Returns macros that replace each special function by a multiplication. The arguments are still
+/// computed, and the result has the type of the arguments.
 std::string cheap_functions() {
-  std::string text;
+  std::string text{"#define CLP_CHEAP(x) ((x)*0.5f)\n#define CLP_CHEAP_2(x, y) ((x)*0.5f + (y))\n"};
   for (std::size_t i = 0; i < special_functions.size(); ++i) {
     const bool is_of_two = i + functions_of_two >= special_functions.size();
     text += fmt::format("#undef {0}\n#define {0}({1}) CLP_CHEAP{2}({1})\n", special_functions.at(i),
@@ -191,10 +192,12 @@ std::string prelude_text(const Switches& switches) {
   const int fences = !switches.fences ? 0 : switches.assembly ? 2 : 1;
   return fmt::format(
       "#define CLP_BARRIERS {:d}\n#define CLP_ATOMICS {:d}\n#define CLP_FENCES {}\n"
-      "#define CLP_FUNCTIONS {:d}\n{}{}{}#line 1\n",
-      switches.barriers, switches.atomics, fences, switches.without_functions, lanes,
-      embedded_file("prelude.clh"), switches.without_functions ? cheap_functions() : "");
+      "{}{}{}#line 1\n",
+      switches.barriers, switches.atomics, fences, lanes, embedded_file("prelude.clh"),
+      switches.without_functions ? cheap_functions() : "");
 }
+
+std::string without_functions_text() { return cheap_functions() + "#line 1\n"; }
 
 std::uint64_t count_all_groups(const NdRange& launch) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);

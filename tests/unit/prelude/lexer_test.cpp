@@ -173,10 +173,10 @@ TEST_CASE("what stands in front of a program is the file of cl/, and its lines b
   const std::string text = prelude_text({.barriers = true});
   CHECK(
       text.starts_with("#define CLP_BARRIERS 1\n#define CLP_ATOMICS 0\n#define CLP_FENCES 0\n"
-                       "#define CLP_FUNCTIONS 0\n#define CLP_LANES 0\n// SPDX"));
+                       "#define CLP_LANES 0\n// SPDX"));
   CHECK(prelude_text({.lanes = LaneMasks{4294967264, 4294967295, 4294967295}})
             .starts_with("#define CLP_BARRIERS 0\n#define CLP_ATOMICS 0\n#define CLP_FENCES 0\n"
-                         "#define CLP_FUNCTIONS 0\n#define CLP_LANES 1\n"
+                         "#define CLP_LANES 1\n"
                          "#define CLP_LANES_0 4294967264u\n"));
   CHECK(text.ends_with("#endif\n#line 1\n"));
 }
