@@ -159,29 +159,29 @@ CurveSummary summarise_curve(std::size_t run, const std::string& probe,
     summary.note = "the points vary in other parameters than the baseline's points";
     return summary;
   }
-  std::vector<double> ratios;
+  std::vector<double> ratios;  // as logarithms, so that swapped runs give the inverse summary
   double furthest = -1.0;
   auto theirs = baseline.points.begin();
   for (const ComparedPoint& point : other.points) {
     while (theirs != baseline.points.end() && theirs->key < point.key) ++theirs;
     if (theirs == baseline.points.end() || theirs->key != point.key) continue;
-    const double ratio = point.value / theirs->value;
+    const double ratio = std::log(point.value / theirs->value);
     ++theirs;
-    if (!std::isfinite(ratio) || !(ratio > 0.0)) continue;
+    if (!std::isfinite(ratio)) continue;
     ratios.push_back(ratio);
-    if (std::fabs(std::log(ratio)) <= furthest) continue;
-    furthest = std::fabs(std::log(ratio));
+    if (std::fabs(ratio) <= furthest) continue;
+    furthest = std::fabs(ratio);
     summary.furthest = point.key;
-    summary.furthest_ratio = ratio;
+    summary.furthest_ratio = std::exp(ratio);
   }
   summary.matched = ratios.size();
   summary.only_baseline = baseline.points.size() - ratios.size();
   summary.only_here = other.points.size() - ratios.size();
   if (ratios.empty()) return summary;
   constexpr double tail = 0.05;
-  summary.median_ratio = median(ratios);
-  summary.low_ratio = quantile(ratios, tail);
-  summary.high_ratio = quantile(ratios, 1.0 - tail);
+  summary.median_ratio = std::exp(median(ratios));
+  summary.low_ratio = std::exp(quantile(ratios, tail));
+  summary.high_ratio = std::exp(quantile(ratios, 1.0 - tail));
   return summary;
 }
 

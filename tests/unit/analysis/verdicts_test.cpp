@@ -528,3 +528,28 @@ TEST_CASE("a curve is told by its median ratio, its 5 and 95 % quantiles, and it
 }
 
 }  // namespace clprobe
+TEST_CASE("the summary of a curve of swapped runs is the inverse") {
+  for (const int last : {33, 34}) {  // 4 and 5 points
+    CAPTURE(last);
+    ComparedCurve before = curve_of("load", "", 30, last);
+    ComparedCurve after = before;
+    for (std::size_t i = 0; i < after.points.size(); ++i) {
+      after.points[i].value = std::pow(2.3, static_cast<double>(i) + 1.0);
+    }
+    RunDigest baseline = run_of({});
+    RunDigest other = baseline;
+    baseline.results[0].curves = {before};
+    other.results[0].curves = {after};
+    const Comparison made = compare(std::array{baseline, other}, 0, threshold);
+    const Comparison swapped = compare(std::array{other, baseline}, 0, threshold);
+    REQUIRE(made.curves.size() == 1);
+    REQUIRE(swapped.curves.size() == 1);
+    const CurveSummary& one = made.curves[0];
+    const CurveSummary& inverse = swapped.curves[0];
+    CHECK(one.median_ratio * inverse.median_ratio == doctest::Approx(1.0).epsilon(1e-9));
+    CHECK(one.low_ratio * inverse.high_ratio == doctest::Approx(1.0).epsilon(1e-9));
+    CHECK(one.high_ratio * inverse.low_ratio == doctest::Approx(1.0).epsilon(1e-9));
+    CHECK(one.furthest_ratio * inverse.furthest_ratio == doctest::Approx(1.0).epsilon(1e-9));
+  }
+}
+
