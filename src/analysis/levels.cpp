@@ -46,6 +46,9 @@ const Segment& last_true_member(const LogCurve& curve, const Plateau& plateau, d
   return plateau.members[i];
 }
 
+/// Returns the size with this logarithm as whole bytes: exp(ln 2944) is 2943.9999999999977.
+double whole_size(double x) { return std::round(std::exp(x)); }
+
 double median_of_range(const LogCurve& curve, std::size_t first, std::size_t last) {
   return median(std::span(curve.y).subspan(first, last - first + 1));
 }
@@ -97,7 +100,7 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
                          rising.y[left] > base + twice;
   if (is_beyond) high = std::min(high, left--);
   x = std::clamp(x, curve.x[low], std::max(curve.x[low], curve.x[std::min(left, high)]));
-  return {std::exp(x), std::exp(curve.x[low]), std::exp(curve.x[high])};
+  return {whole_size(x), whole_size(curve.x[low]), whole_size(curve.x[high])};
 }
 
 double first_height(const LogCurve& curve, const Plateau& plateau) {
@@ -194,7 +197,7 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
   // faster point is an outlier.
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     if (!is_faster(i) || (i > 0 && !is_faster(i + 1))) continue;
-    return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};
+    return CurvePoint{whole_size(curve.x[i]), std::exp(curve.y[i])};
   }
   return std::nullopt;
 }

@@ -425,10 +425,11 @@ bool is_rate(const Finding& finding) {
 }
 
 /// Returns true if disturbances widen the interval of the finding: for compared findings with an
-/// interval. Remarks describe the run, so that only their rates are widened. Passing shares are
-/// counts, which disturbances do not change.
+/// interval, and for remarks that are rates or times. Passing shares are counts, which disturbances
+/// do not change.
 bool is_widened(const Finding& finding) {
-  const bool is_said = (finding.role == Role::remark && !is_rate(finding)) ||
+  const bool is_measured = is_rate(finding) || finding.unit == "seconds";
+  const bool is_said = (finding.role == Role::remark && !is_measured) ||
                        finding.role == Role::advice ||
                        (finding.role == Role::passing && is_share(finding));
   return !is_said && finding.value && finding.low && finding.high;

@@ -85,7 +85,7 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
   }
   if (series.name != read_series) return;
   Finding beyond = finding_of("beyond", series.name, rate_unit, method);
-  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve)) {
+  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve, points, device)) {
     found.findings.push_back(std::move(*rest));
   }
 }

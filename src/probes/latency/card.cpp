@@ -118,6 +118,8 @@ void add_beyond(Card& card, const ProbeResult& result, std::string_view series) 
   CardLevel rest{.name = "beyond", .what = "rising, no plateau"};
   rest.memory = CardMemory::global;
   rest.latency.value = beyond->value;
+  rest.latency.low = beyond->low;
+  rest.latency.high = beyond->high;
   rest.latency.unit = beyond->unit;
   rest.latency.series = series;
   rest.capacity.low = static_cast<double>(largest_set(result, series).count);

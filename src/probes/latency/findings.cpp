@@ -90,7 +90,7 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   }
   if (series != global_series) return;
   Finding beyond = finding_of("beyond", series, "seconds", "segmentation");
-  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve)) {
+  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve, points, device)) {
     found.findings.push_back(std::move(*rest));
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -235,6 +236,19 @@ TEST_CASE("a latency that rises on behind the last level is said to, and is no l
   CHECK(found[0].high == found[0].value);
   CHECK(*found[0].low < 100e-9);
   CHECK(found[0].reason.find("no plateau beyond ") == 0);
+  // The interval includes that of the largest size, even if its time is the only one.
+  std::vector<Point> points = measured(big_gpu(), {});
+  take_samples(points, "global", rising_to(320.0));
+  for (Point& each : points) {
+    const std::int64_t size = each.parameters.integer_or("working_set_bytes", 0);
+    if (size < static_cast<std::int64_t>(gibibytes(1).count)) continue;
+    for (std::size_t i = 1; i < each.samples.size(); ++i) {
+      each.samples[i].ticks = 2 * each.samples[i].ticks.value_or(0);
+    }
+  }
+  const auto scattered = findings_of(probe.analyse(big_gpu(), points), "global", "beyond");
+  REQUIRE(scattered.size() == 1);
+  CHECK(*scattered[0].high > 1.2 * *scattered[0].value);
   CHECK(beyond_a_level(rising_to(24.0)).empty());
   CHECK(beyond_a_level([](double) { return 20.0; }).empty());
 }

@@ -53,19 +53,24 @@ Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> c
 }
 
 std::optional<Finding> beyond_last(Finding made, const Level& last,
-                                   std::span<const CurvePoint> curve) {
+                                   std::span<const CurvePoint> curve, std::span<const Point> points,
+                                   const DeviceInfo& device) {
   if (!last.capacity) return std::nullopt;
-  const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+  auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
     return point.working_set_bytes > last.capacity->high;
   });
-  if (first == curve.end()) return std::nullopt;
+  if (first == curve.end()) --first;  // the level ends below the largest working set
   const auto [fastest, slowest] = std::minmax_element(
       first, curve.end(),
       [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
   const auto show = made.unit == "seconds" ? format_seconds : format_rate;
+  const Finding largest = at_largest_size(made, points, device);
   made.value = in_unit(made, curve.back().latency);
-  made.low = std::min(in_unit(made, fastest->latency), in_unit(made, slowest->latency));
-  made.high = std::max(in_unit(made, fastest->latency), in_unit(made, slowest->latency));
+  const auto [low, high] =
+      std::minmax({*largest.low, *largest.high, in_unit(made, fastest->latency),
+                   in_unit(made, slowest->latency)});
+  made.low = low;
+  made.high = high;
   made.reason =
       fmt::format("no plateau beyond {}: {} there, {} at {}", size_text(first->working_set_bytes),
                   show(in_unit(made, first->latency)), show(*made.value),

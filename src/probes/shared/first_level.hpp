@@ -28,12 +28,13 @@ std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
 /// largest working set is the lower bound.
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value at the largest working set. The interval spans the extremes after
-/// the last plateau. Returns nothing if the curve ends in a plateau. A curve rises without a
-/// plateau if its pages exceed the TLB or if other programs use the cache. The unit is as for
-/// `at_largest_size`.
+/// Returns `made` with the value at the largest working set. The interval spans that of the largest
+/// working set and the extremes after the last plateau. Returns nothing if the curve ends in a
+/// plateau. A curve rises without a plateau if its pages exceed the TLB or if other programs use
+/// the cache. The unit is as for `at_largest_size`.
 std::optional<Finding> beyond_last(Finding made, const Level& last,
-                                   std::span<const CurvePoint> curve);
+                                   std::span<const CurvePoint> curve, std::span<const Point> points,
+                                   const DeviceInfo& device);
 
 /// Returns `made` with the value and the interval of the largest size, for a series without
 /// levels. The unit of `made` is "seconds", or "bytes_per_second" for points in ns per byte. At

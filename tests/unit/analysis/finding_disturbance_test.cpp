@@ -59,11 +59,13 @@ TEST_CASE("what disturbed the run is in the interval of what is compared, once, 
               with_interval("bytes", 1024.0, 1000.0, 1100.0),
               with_interval("share", 0.5, 0.4, 0.6),
               with_interval("seconds", 2e-9, -1e-9, 3e-9),
-              with_interval("seconds", 1e-7, 0.97e-7, 1.05e-7),
-              with_interval("bytes_per_second", 1e7, 0.97e7, 1.05e7)};
+              with_interval("count", 10.0, 9.0, 11.0),
+              with_interval("bytes_per_second", 1e7, 0.97e7, 1.05e7),
+              with_interval("seconds", 1e-7, 1e-7, 1e-7)};
   findings[4].part_of = "whole";
   findings[5].role = Role::remark;
   findings[6].role = Role::remark;
+  findings[7].role = Role::remark;
   const std::vector<Finding> own = findings;
   run.disturbances = find_disturbances(run);
   hold_disturbance(run);
@@ -81,8 +83,9 @@ TEST_CASE("what disturbed the run is in the interval of what is compared, once, 
   // Of a difference, as of what it is a part of.
   CHECK(*findings[4].low == doctest::Approx(2e-9 - std::hypot(3e-9, 2e-9 * seen)).scale(0));
   CHECK(findings[5] == own[5]);
-  // But for a rate, which is what is compared in another form.
+  // But for a rate, which is what is compared in another form, and a time.
   CHECK(*findings[6].high == doctest::Approx(1e7 * of_line(1.05)));
+  CHECK(*findings[7].low == doctest::Approx(1e-7 * std::exp(-seen)).scale(0));
   // `compare` adds it by itself, to the interval that the finding has alone.
   const RunDigest compared = digest(run, "run");
   const ComparedFinding& first = compared.results.at(0).findings.at(0);

@@ -195,7 +195,7 @@ TEST_CASE("the smallest size, or two neighbours, that are faster are a level tha
   CHECK_FALSE(faster_than_first(curve, levels));
   curve[6].latency = 2.0;
   CHECK(faster_than_first(curve, levels).value().working_set_bytes ==
-        doctest::Approx(curve[5].working_set_bytes));
+        std::round(curve[5].working_set_bytes));
   curve[0].latency = 2.0;
   CHECK(faster_than_first(curve, levels).value().working_set_bytes == doctest::Approx(4096.0));
 }

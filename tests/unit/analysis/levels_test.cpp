@@ -284,6 +284,10 @@ TEST_CASE("whatever the curve, levels rise and brackets are in order") {
       CHECK(level.capacity->low <= level.capacity->bytes);
       CHECK(level.capacity->bytes <= level.capacity->high);
       CHECK(level.capacity->high < 1.001e9);
+      for (const double bytes :
+           {level.capacity->low, level.capacity->bytes, level.capacity->high}) {
+        CHECK(bytes == std::round(bytes));
+      }
     }
   }
 }
