@@ -285,6 +285,9 @@ struct Probe {
   void (*derive)(std::vector<Point>&){nullptr};
   /// Returns the findings and warnings for the measured points. Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
+  /// Sets the values and intervals of findings that combine other findings. Called again after
+  /// disturbances have widened the other findings' intervals. Pure, may be null.
+  void (*combine)(std::vector<Finding>&){nullptr};
   /// Returns the probe's section of the device's card. Pure, may be null. Without this function,
   /// the card shows the headlines.
   Card (*card)(const ProbeResult&){nullptr};

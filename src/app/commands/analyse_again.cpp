@@ -38,9 +38,13 @@ void make_card(ProbeResult& result) {
 void conclude(Run& run) {
   forget_disturbance(run);
   tell_disturbance(run);
-  tell_agreement(all_probes(), run);
   hold_disturbance(run);
-  for (ProbeResult& result : run.results) make_card(result);
+  tell_agreement(all_probes(), run);
+  for (ProbeResult& result : run.results) {
+    const Probe* const probe = find_probe(result.probe);
+    if (probe != nullptr && probe->combine != nullptr) probe->combine(result.findings);
+    make_card(result);
+  }
 }
 
 void analyse_again(Run& run) {

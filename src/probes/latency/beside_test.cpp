@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "probes/latency/devices_test.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -94,6 +95,26 @@ TEST_CASE("each level says what it adds to the one before") {
     CHECK(*added[i].low == *times[i + 1].low - *times[i].high);
     CHECK(*added[i].high == *times[i + 1].high - *times[i].low);
   }
+}
+
+TEST_CASE("what combines latencies follows their intervals as a disturbance widens them") {
+  std::vector<Finding> findings{
+      finding_of("latency", "global", "seconds", "", 10.0, 9.0, 11.0),
+      finding_of("latency", "global", "seconds", "", 30.0, 27.0, 33.0),
+      finding_of("latency", "local", "seconds", "", 20.0, 19.0, 22.0),
+      finding_of("added", "global", "seconds", "", 20.0, 20.0, 20.0),
+      finding_of("beside_global", "local", "", "", 2.0, 2.0, 2.0),
+  };
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (i != 4) findings[i].level = i == 1 || i == 3 ? 2 : 1;
+  }
+  findings[3].disturbance = 0.1;
+  combine(findings);
+  CHECK(*findings[3].low == 16.0);
+  CHECK(*findings[3].high == 24.0);
+  CHECK(findings[3].disturbance == 0.0);
+  CHECK(*findings[4].low == doctest::Approx(19.0 / 11.0));
+  CHECK(*findings[4].high == doctest::Approx(22.0 / 9.0));
 }
 
 TEST_CASE("a memory's nearest level is set beside that of global memory, and its curve") {

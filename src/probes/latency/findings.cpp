@@ -244,21 +244,48 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
   found.findings.push_back(std::move(finding));
 }
 
-/// Adds the difference in latency between each level and the level before it.
+bool is_latency(const Finding& finding, std::string_view series) {
+  return finding.name == "latency" && finding.series == series && finding.value && finding.low &&
+         finding.high;
+}
+
+/// Adds a finding for the difference in latency between each level and the level before it.
 void add_steps_up(Findings& found, std::string_view series) {
-  std::vector<Finding> times;
-  std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
-               [&](const Finding& each) {
-                 return each.name == "latency" && each.series == series && each.value;
-               });
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    const Finding& nearer = times[i - 1];
-    const Finding& level = times[i];
-    found.findings.push_back(finding_of(
-        "added", series, "seconds", "compared with the previous level",
-        *level.value - *nearer.value, *level.low - *nearer.high, *level.high - *nearer.low));
-    found.findings.back().level = level.level;
+  std::vector<std::optional<int>> levels;
+  for (const Finding& each : found.findings) {
+    if (is_latency(each, series)) levels.push_back(each.level);
   }
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    found.findings.push_back(
+        finding_of("added", series, "seconds", "compared with the previous level"));
+    found.findings.back().level = levels[i];
+  }
+}
+
+void set_added(Finding& added, std::span<const Finding> findings) {
+  const Finding* nearer = nullptr;
+  for (const Finding& time : findings) {
+    if (!is_latency(time, added.series)) continue;
+    if (time.level == added.level && nearer != nullptr) {
+      added.value = *time.value - *nearer->value;
+      added.low = *time.low - *nearer->high;
+      added.high = *time.high - *nearer->low;
+    }
+    nearer = &time;
+  }
+}
+
+void set_beside_global(Finding& ratio, std::span<const Finding> findings) {
+  const auto first = [&](std::string_view series) {
+    return std::find_if(findings.begin(), findings.end(),
+                        [&](const Finding& each) { return is_latency(each, series); });
+  };
+  const auto own = first(ratio.series);
+  const auto other = first(global_series);
+  if (own == findings.end() || other == findings.end()) return;
+  ratio.value = *own->value / *other->value;
+  ratio.low = *own->low / *other->high;
+  ratio.high = *own->high / *other->low;
 }
 
 /// Returns true if loads of another memory take as long as loads of global memory at nearly all
@@ -279,15 +306,13 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
          static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
 }
 
-/// Adds the latency of another memory's fastest level as a ratio to that of global memory.
+/// Adds a finding for the ratio of another memory's fastest level to that of global memory.
 void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
                        std::span<const CurvePoint> global) {
   const Finding* const own = find_value(found.findings, "latency", series);
   const Finding* const other = find_value(found.findings, "latency", global_series);
   if (own == nullptr || other == nullptr || !own->level || !other->level) return;
-  Finding ratio =
-      finding_of("beside_global", series, {}, "nearest levels", *own->value / *other->value,
-                 *own->low / *other->high, *own->high / *other->low);
+  Finding ratio = finding_of("beside_global", series, {}, "nearest levels");
   if (is_alike(curve, global)) ratio.label = alike_global;
   found.findings.push_back(std::move(ratio));
 }
@@ -332,6 +357,16 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<RingShape, Pages>(point);
 }
 
+void combine(std::vector<Finding>& findings) {
+  for (Finding& each : findings) {
+    const bool is_combined = each.name == "added" || each.name == "beside_global";
+    if (!is_combined) continue;
+    each.disturbance = 0.0;  // the latencies' intervals include it
+    if (each.name == "added") set_added(each, findings);
+    if (each.name == "beside_global") set_beside_global(each, findings);
+  }
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   const std::vector<CurvePoint> global = latency_curve(points, global_series, device);
@@ -354,6 +389,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   add_loop_overhead(found, latency_curve(points, looped_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);
   add_warnings(found, device, points);
+  combine(found.findings);
   return found;
 }
 

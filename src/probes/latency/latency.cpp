@@ -340,6 +340,7 @@ const Probe probe{
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
     .learn = learn,
     .quantities = quantities,

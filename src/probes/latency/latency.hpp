@@ -300,6 +300,9 @@ extern const Probe probe;
 /// Returns the findings of the probe. Method: docs/latency.md and docs/method.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 std::optional<PointProblem> find_problem_of(const Point& point);
+
+/// Sets the findings `added` and `beside_global` according to the latencies in `findings`.
+void combine(std::vector<Finding>& findings);
 Card card(const ProbeResult& result);
 
 /// Prepares rings. All rings share one store and the small buffers.
