@@ -202,7 +202,7 @@ std::string words(std::string_view name) {
                               Title{"slow_round_trip", "99th percentile round trip"},
                               Title{"unit_bandwidth", "bandwidth per compute unit"},
                               Title{"unit_operations", "operations per compute unit"},
-                              Title{"unit_share", "bandwidth share of one compute unit"},
+                              Title{"unit_share", "line share of one compute unit"},
                               Title{"one_way_bandwidth", "one-way bandwidth"},
                               Title{"conflict_free", "conflict-free"},
                               Title{"bic_margin", "BIC lead over second best"},

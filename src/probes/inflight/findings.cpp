@@ -68,15 +68,16 @@ Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   return best;
 }
 
-/// Returns the maximum bandwidth of streams during a chase, in bytes per ns.
-double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
-  double most = 0.0;
+/// Returns the maximum bandwidth of streams during a chase.
+Rate rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
+  Rate most;
   for (const Point& point : points) {
     if (point.series != loaded_traffic_series || !point.failure.empty()) continue;
-    const std::vector<double> ns = access_times_ns(point, device);
-    if (ns.empty() || !(median(ns) > 0.0)) continue;
-    const LoadedShape shape = LoadedShape::of(point);
-    most = std::max(most, static_cast<double>(shape.chase.line_bytes) / median(ns));
+    const std::optional<Estimate> time = median_estimate(point, device);
+    if (!time || !(time->ns_interval.low > 0.0)) continue;
+    const auto bytes = static_cast<double>(LoadedShape::of(point).chase.line_bytes);
+    if (bytes / time->ns <= most.value) continue;
+    most = {bytes / time->ns, {bytes / time->ns_interval.high, bytes / time->ns_interval.low}};
   }
   return most;
 }
@@ -411,11 +412,11 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
 
 std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const Point> points) {
   const Rate unit = rate_of_unit(device, points);
-  const double all = rate_of_device(device, points);
-  if (!(unit.value > 0.0) || !(all > 0.0)) return std::nullopt;
+  const Rate all = rate_of_device(device, points);
+  if (!(unit.value > 0.0) || !(all.value > 0.0)) return std::nullopt;
   return finding_of("unit_share", unit_series, "share",
-                    "compared with streams of all compute units", unit.value / all,
-                    unit.interval.low / all, unit.interval.high / all);
+                    "compared with streams of all compute units", unit.value / all.value,
+                    unit.interval.low / all.interval.high, unit.interval.high / all.interval.low);
 }
 
 void derive_facts(std::vector<Point>& points) {

@@ -114,7 +114,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
       // Little's law with the idle latency gives a lower bound, since no request takes less time.
       finding.value = interval.low * row.factor;
       finding.low = finding.value;
-      finding.high = requests * row.factor;
+      finding.high = interval.high * row.factor;
     }
     found.findings.push_back(std::move(finding));
   }
@@ -133,6 +133,10 @@ Finding parallelism_advice(const Parallelism& of, double line_bytes) {
       of.is_knee_reached ? "The bandwidth at the knee" : "The bandwidth reached",
       of.is_knee_reached ? "" : "at least ", lines, line_bytes, few, each(few), many, each(many));
   return advice;
+}
+
+Interval seconds_of(const Interval& ns) {
+  return {ns.low / ns_per_second, ns.high / ns_per_second};
 }
 
 Finding latency_finding(std::string_view name, const Estimate& time) {
@@ -243,11 +247,16 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
   std::vector<LoadedPoint> pairs;
   pairs.reserve(times.size());
   for (const auto& [delay, time] : times) {
-    pairs.push_back({line_bytes / time.line.ns * ns_per_second, time.latency.ns / ns_per_second});
+    const auto rate = [&](double ns) { return line_bytes / ns * ns_per_second; };
+    pairs.push_back({rate(time.line.ns),
+                     time.latency.ns / ns_per_second,
+                     {rate(time.line.ns_interval.high), rate(time.line.ns_interval.low)},
+                     seconds_of(time.latency.ns_interval)});
   }
   const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
-  const auto parallelism = find_parallelism(pairs, idle ? idle->ns / ns_per_second : 0.0,
-                                            line_bytes, static_cast<int>(units));
+  const auto parallelism =
+      find_parallelism(pairs, idle ? idle->ns / ns_per_second : 0.0, line_bytes,
+                       static_cast<int>(units), idle ? seconds_of(idle->ns_interval) : Interval{});
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
   // On a CPU this parallelism is not reported per compute unit, since the chains measure that of a

@@ -33,10 +33,14 @@ struct Curve {
   Interval last_rate{};  ///< rate of the point with the most concurrent loads
 };
 
+/// Returns an interval that includes the value. `interval` is {0, 0} if unknown.
+Interval around(const Interval& interval, double value) {
+  if (!(interval.high > 0.0)) return {value, value};
+  return {std::min(value, interval.low), std::max(value, interval.high)};
+}
+
 Interval rate_interval_of(const ThroughputPoint& point) {
-  if (!(point.rate_interval.high > 0.0)) return {point.rate, point.rate};
-  return {std::min(point.rate, point.rate_interval.low),
-          std::max(point.rate, point.rate_interval.high)};
+  return around(point.rate_interval, point.rate);
 }
 
 Curve usable(const ThroughputCurve& given) {
@@ -141,8 +145,12 @@ std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latenc
     const LoadedPoint& b = points[i];
     const double rise = b.latency_s - a.latency_s;
     const double share = rise > 0.0 ? std::clamp((latency_s - a.latency_s) / rise, 0.0, 1.0) : 1.0;
-    const double bandwidth = a.bytes_per_second + share * (b.bytes_per_second - a.bytes_per_second);
-    return Knee{{bandwidth, latency_s}, a, b};
+    return Knee{{std::lerp(a.bytes_per_second, b.bytes_per_second, share),
+                 latency_s,
+                 {std::lerp(a.rate_interval.low, b.rate_interval.low, share), b.rate_interval.high},
+                 {latency_s, latency_s}},
+                a,
+                b};
   }
   return std::nullopt;
 }
@@ -223,16 +231,23 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
 
 std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
                                             double idle_latency_s, double request_bytes,
-                                            int compute_units) {
+                                            int compute_units, const Interval& idle_interval) {
   if (!(request_bytes > 0.0)) throw std::invalid_argument("a request moves at least one byte");
   if (compute_units < 1) throw std::invalid_argument("a device has at least one compute unit");
   std::vector<LoadedPoint> sorted;
   std::ranges::copy_if(points, std::back_inserter(sorted), [](const LoadedPoint& p) {
     return p.bytes_per_second >= 0.0 && p.latency_s > 0.0;
   });
+  for (LoadedPoint& each : sorted) {
+    each.rate_interval = around(each.rate_interval, each.bytes_per_second);
+    each.latency_interval = around(each.latency_interval, each.latency_s);
+  }
   std::ranges::sort(sorted, {}, &LoadedPoint::bytes_per_second);
   if (sorted.empty() || !(sorted.back().bytes_per_second > 0.0)) return std::nullopt;
-  const double idle = idle_latency_s > 0.0 ? idle_latency_s : sorted.front().latency_s;
+  const bool is_idle_given = idle_latency_s > 0.0;
+  const double idle = is_idle_given ? idle_latency_s : sorted.front().latency_s;
+  const double idle_low =
+      is_idle_given ? around(idle_interval, idle).low : sorted.front().latency_interval.low;
   const auto in_flight = [&](double bytes_per_second, double latency_s) {
     return bytes_per_second * latency_s / request_bytes;
   };
@@ -242,12 +257,13 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   const LoadedPoint at = knee ? knee->at : sorted.back();
   const LoadedPoint after = knee ? knee->after : sorted.back();
   found.knee_bytes_per_second = at.bytes_per_second;
-  found.knee_interval = {knee ? knee->before.bytes_per_second : at.bytes_per_second,
-                         after.bytes_per_second};
+  found.knee_interval = {knee ? knee->before.rate_interval.low : at.rate_interval.low,
+                         after.rate_interval.high};
   found.requests = in_flight(at.bytes_per_second, at.latency_s);
-  found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
+  found.requests_interval.low =
+      in_flight(at.rate_interval.low, std::min(idle_low, at.latency_interval.low));
   found.requests_interval.high =
-      std::max(found.requests, in_flight(after.bytes_per_second, after.latency_s));
+      std::max(found.requests, in_flight(after.rate_interval.high, after.latency_interval.high));
   if (!knee) found.reason = "the latency never doubled, so more loads in flight may be possible";
   found.per_compute_unit = found.requests / compute_units;
   found.per_compute_unit_interval = {found.requests_interval.low / compute_units,

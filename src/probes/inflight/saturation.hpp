@@ -70,13 +70,17 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far);
 struct LoadedPoint {
   double bytes_per_second{0.0};
   double latency_s{0.0};
+  /// Intervals of both values; {0, 0}: unknown.
+  Interval rate_interval{};
+  Interval latency_interval{};
 };
 
 struct Parallelism {
   double requests{
       0.0};  ///< requests in flight at the knee, where the latency is twice the idle latency
-  /// Interval of `requests`. The low end uses the bandwidth of the knee and the idle latency; no
-  /// request takes less time. The high end uses the first point after the knee.
+  /// Interval of `requests`. The low end uses the low ends of the knee's bandwidth and of the idle
+  /// latency; no request takes less time. The high end uses the high ends of the first point after
+  /// the knee.
   Interval requests_interval{};
   double per_compute_unit{0.0};
   Interval per_compute_unit_interval{};
@@ -87,10 +91,10 @@ struct Parallelism {
 };
 
 /// Finds the memory-level parallelism at the knee. If `idle_latency_s` is 0, the latency at the
-/// lowest bandwidth replaces it. Returns nothing if no point moves bytes. Throws
-/// std::invalid_argument if `request_bytes` or `compute_units` is not positive.
+/// lowest bandwidth replaces it. `idle_interval` is {0, 0} if unknown. Returns nothing if no point
+/// moves bytes. Throws std::invalid_argument if `request_bytes` or `compute_units` is not positive.
 std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
                                             double idle_latency_s, double request_bytes,
-                                            int compute_units);
+                                            int compute_units, const Interval& idle_interval = {});
 
 }  // namespace clprobe::inflight

@@ -216,6 +216,14 @@ TEST_CASE("A knee between two points is interpolated, one that was not reached i
   CHECK_FALSE(idle->reason.empty());
   CHECK(idle->requests == doctest::Approx(10e9 * 150e-9 / 64.0));
 
+  // The interval includes those of the bandwidth, of the latency and of the idle latency.
+  const std::vector<LoadedPoint> wide{{1e9, 100e-9, {}, {}},
+                                      {10e9, 150e-9, {8e9, 11e9}, {120e-9, 170e-9}}};
+  const auto bound = find_parallelism(wide, 100e-9, 64.0, 1, {90e-9, 130e-9});
+  REQUIRE(bound);
+  CHECK(bound->requests_interval.low == doctest::Approx(8e9 * 90e-9 / 64.0));
+  CHECK(bound->requests_interval.high == doctest::Approx(11e9 * 170e-9 / 64.0));
+
   CHECK_FALSE(find_parallelism({}, 0.0, 64.0, 1));
   CHECK_FALSE(find_parallelism(std::array{LoadedPoint{0.0, 1e-7}}, 0.0, 64.0, 1));
   CHECK_THROWS_AS(find_parallelism(points, 0.0, 0.0, 1), std::invalid_argument);
