@@ -436,23 +436,13 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
                           other.finding.value && baseline.finding.unit == other.finding.unit;
   if (!has_clocks) return judge(baseline, other, threshold);
   Judgement judged = judge(in_cycles(baseline), in_cycles(other), threshold);
-  if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
-    judged.reason = fmt::format("judged in cycles: {}", judged.reason);
-  }
-  if (judged.ratio) {  // ratio and interval in the unit of the values
-    const double shown = *other.finding.value / *baseline.finding.value;
-    const double factor = shown / *judged.ratio;
-    judged.ratio = shown;
-    if (judged.interval) {
-      judged.interval = Interval{judged.interval->low * factor, judged.interval->high * factor};
-    }
-  }
+  judged.is_in_cycles = judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit;
+  if (judged.is_in_cycles) judged.reason = fmt::format("judged in cycles: {}", judged.reason);
   if (judged.verdict == Verdict::same || !are_apart(*baseline.clock, *other.clock, threshold)) {
     return judged;
   }
   Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
   if (seconds.verdict == Verdict::same) {
-    seconds.ratio = judged.ratio;
     seconds.reason = fmt::format(
         "judged in seconds, since the time does not follow the core clock: {}", seconds.reason);
     return seconds;

@@ -310,7 +310,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
     notes.push_back(
         fmt::format("the core clock's rate differs by {:.2g} %: values measured in cycles are "
-                    "judged in cycles, and the ratios of times include this difference",
+                    "judged in cycles, and their ratios exclude this difference",
                     100.0 * std::fabs(*ratio - 1.0)));
   }
   return notes;
@@ -337,8 +337,13 @@ std::optional<double> difference_of(const Change& change) {
   return *after->finding.value - *before.value;
 }
 
+/// Returns the ratio of the values, which a summary shows next to it.
 std::optional<double> ratio_of(const Change& change) {
-  const std::optional<double>& ratio = change.row->cells[change.run].judgement.ratio;
+  const ComparedCell& cell = change.row->cells[change.run];
+  std::optional<double> ratio = cell.judgement.ratio;
+  if (cell.judgement.is_in_cycles) {
+    ratio = *cell.finding->finding.value / *change.row->baseline->finding.value;
+  }
   return ratio && *ratio > 0.0 && std::isfinite(*ratio) ? ratio : std::nullopt;
 }
 

@@ -155,10 +155,11 @@ inline constexpr double coarse_change = 0.25;
 
 struct Judgement {
   Verdict verdict{Verdict::unclear};
-  std::optional<double> ratio{};  ///< `other` divided by `baseline`, if both values are above 0
-  std::string reason{};           ///< reason for the verdict, with numbers; may be empty
-  /// 95 % interval of the judged ratio, or of the difference of shares. The ratio is that of cycles
-  /// if `reason` says so. An end may be 0 or infinite.
+  /// `other` divided by `baseline`, if both values are above 0. The ratio is that of cycles if
+  /// `is_in_cycles`.
+  std::optional<double> ratio{};
+  std::string reason{};  ///< reason for the verdict, with numbers; may be empty
+  /// 95 % interval of `ratio`, or of the difference of shares. An end may be 0 or infinite.
   std::optional<Interval> interval{};
   /// Largest change that the data do not exclude, as a share; absent if the verdict is a change.
   std::optional<double> resolution{};
@@ -169,7 +170,8 @@ struct Judgement {
   /// The verdict that would hold without other tenants of a virtual machine's host. Present if the
   /// doubt about other tenants makes the verdict `unclear`.
   std::optional<Verdict> left_open{};
-  bool is_repeated{false};  ///< true for a change in cycles that another row shows as a time
+  bool is_in_cycles{false};  ///< true if cycles are judged, but the values have another unit
+  bool is_repeated{false};   ///< true for a change in cycles that another row shows as a time
 };
 
 /// Judges the change from `baseline` to `other`. `threshold` is a share of the value. The verdict

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -89,7 +90,28 @@ TEST_CASE("bandwidths of one device are compared in bytes per cycle") {
   const Judgement judged = of_one_device(finding_of(1e12, "bytes_per_second", clock_of(1.0e9)),
                                          finding_of(1.1e12, "bytes_per_second", clock_of(1.1e9)));
   CHECK(judged.verdict == Verdict::same);  // 1000 bytes per cycle each
-  CHECK(judged.ratio == doctest::Approx(1.1));
+  CHECK(judged.is_in_cycles);
+}
+
+TEST_CASE("ratio, interval and resolution of a judgement have the unit that is judged") {
+  const auto check = [](const Judgement& judged, double ratio) {
+    CHECK(judged.ratio == doctest::Approx(ratio));
+    REQUIRE(judged.interval);
+    CHECK(judged.interval->low < *judged.ratio);
+    CHECK(judged.interval->high > *judged.ratio);
+    REQUIRE(judged.resolution);
+    const double far = std::max(judged.interval->high, 1.0 / judged.interval->low);
+    CHECK(*judged.resolution == doctest::Approx(far - 1.0));
+  };
+  // 100 ns at 1 GHz and 91 ns at 1.1 GHz are 100 cycles.
+  const ComparedFinding baseline = finding_of(100e-9, "seconds", clock_of(1.0e9));
+  check(of_one_device(baseline, finding_of(100e-9 / 1.1, "seconds", clock_of(1.1e9))), 1.0);
+  // Memory: 100 ns at both rates, without an interval of its own.
+  ComparedFinding exact = baseline;
+  exact.finding.low = exact.finding.high = exact.finding.value;
+  ComparedFinding other = exact;
+  other.clock = clock_of(1.1e9);
+  check(of_one_device(exact, other), 1.0);
 }
 
 TEST_CASE("brackets differ where more than a step of the grid is between them") {
@@ -527,7 +549,6 @@ TEST_CASE("a curve is told by its median ratio, its 5 and 95 % quantiles, and it
   CHECK(made.curves[0].furthest_ratio == doctest::Approx(0.5));
 }
 
-}  // namespace clprobe
 TEST_CASE("the summary of a curve of swapped runs is the inverse") {
   for (const int last : {33, 34}) {  // 4 and 5 points
     CAPTURE(last);
@@ -553,3 +574,4 @@ TEST_CASE("the summary of a curve of swapped runs is the inverse") {
   }
 }
 
+}  // namespace clprobe
