@@ -520,7 +520,7 @@ KernelCauses find_kernel_causes(const KernelTimes& times) {
   found.folding = find_folding(times.sweep, times.folding);
   attribute(times, found);
   if (times.is_rewritten) add_details(times, found);
-  if (times.concurrent_runs && !times.is_rewritten) add_chains(*times.concurrent_runs, found);
+  if (times.concurrent_runs) add_chains(*times.concurrent_runs, found);
   return found;
 }
 

@@ -188,6 +188,12 @@ void use_rewritten(const std::vector<Measured>& all, const Parameters& facts, Ke
   const Measured* const identity = find_rewritten(all, {});
   if (identity == nullptr) return;
   times.is_rewritten = true;
+  // Concurrent launches use the instrumented text.
+  const double ratio =
+      times.identity_ns.empty() ? 0.0 : typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
+  if (ratio > max_instrument_ratio || ratio < 1.0 / max_instrument_ratio) {
+    times.concurrent_runs.reset();
+  }
   times.identity_ns = identity->visits_ns;
   times.log_ratios = log_ratios_in(identity->point->facts);
   times.verdicts = rewriting_verdicts(facts);

@@ -126,6 +126,7 @@ const Probe probe{
     .id = "kernel",
     .title = "Kernels of programs",
     .question = "How long does a program's kernel take alone, and why?",
+    .method = 2,
     .replays_launches = true,
     .findings = finding_specs,
     .view = {.kind = ViewKind::curve, .x = "distinct_groups", .value_title = launch_title},

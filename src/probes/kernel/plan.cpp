@@ -262,26 +262,34 @@ std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> p
   return kernel.point({.variant = Variant::whole_waves, .distinct_groups = groups});
 }
 
-void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
-                 std::span<const Point> points, std::vector<Point>& more) {
-  const Setting* fastest = nullptr;
-  double min_ns = 0.0;
+/// Working-set reduction with the least time.
+struct Fastest {
+  const Setting* setting{nullptr};
+  double ns{0.0};
+};
+
+std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& device,
+                                    std::span<const Point> points) {
+  std::optional<Fastest> fastest;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
     const Setting& setting = kernel.sweep()[i];
     const Point* const point = find_measured(kernel.instrumented(setting), points);
     const std::optional<Estimate> time = point == nullptr ? std::nullopt : estimate(*point, device);
-    if (!time || (fastest != nullptr && time->ns >= min_ns)) continue;
-    fastest = &setting;
-    min_ns = time->ns;
+    if (time && (!fastest || time->ns < fastest->ns)) fastest = {&setting, time->ns};
   }
-  if (fastest == nullptr) return;
-  kernel.add_switched(*fastest, more);
+  return fastest;
+}
+
+/// Adds the concurrent launches of the kernel without all causes.
+void add_concurrent(const Planned& kernel, Effort effort, const Fastest& fastest,
+                    std::vector<Point>& more) {
   // Slower kernels get no concurrent launches: a sample runs the kernel at least eight times as
   // copies, or twice with loads that take four times as long.
   const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
-  if (!kernel.has_chains() || min_ns > max_ns) return;
+  if (!kernel.has_chains() || fastest.ns > max_ns) return;
   for (const Variant each : {Variant::copies, Variant::next_to_loads}) {
-    more.push_back(kernel.point({.variant = each, .setting = kernel.without_causes(*fastest)}));
+    more.push_back(
+        kernel.point({.variant = each, .setting = kernel.without_causes(*fastest.setting)}));
   }
 }
 
@@ -360,12 +368,17 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   for (const Planned& each : planned_kernels(device, request)) {
     if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
     const Point* const plain = find_measured(each.point({.variant = Variant::plain}), points);
-    if (plain != nullptr && can_rewrite(plain->facts)) {
-      each.add_rewritten(*plain, more);
-      continue;
+    const std::optional<Fastest> fastest = find_fastest(each, device, points);
+    const bool is_rewritten = plain != nullptr && can_rewrite(plain->facts);
+    if (is_rewritten) each.add_rewritten(*plain, more);
+    if (!is_rewritten && gives_ptx(device) && each.is_instrumented()) each.add_switched({}, more);
+    if (!fastest) continue;
+    if (!is_rewritten) each.add_switched(*fastest->setting, more);
+    const Setting without_causes = each.without_causes(*fastest->setting);
+    if (is_rewritten && without_causes != *fastest->setting) {
+      more.push_back(each.instrumented(without_causes));
     }
-    if (gives_ptx(device) && each.is_instrumented()) each.add_switched({}, more);
-    add_refined(each, device, request.effort, points, more);
+    add_concurrent(each, request.effort, *fastest, more);
   }
   return more;
 }
