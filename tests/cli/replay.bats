@@ -365,7 +365,7 @@ end
   # Nothing else that such a launch could leave is held against it.
   json_says '[.results[0].points[] | select(.parameters.variant == "ending") | (.samples | length) > 0 and
     (has("failure") | not)] == [true]' a.json
-  [[ $(finding occupancy 'k, by groups at once') == 'not present: a core'* ||
+  [[ $(finding occupancy 'k, by groups at once') == 'not present: a CPU core'* ||
     $(finding resident_groups 'k, by groups at once') == 'not reliable: '* ]]
   described 'kernel void k(global uint* a, uint n) { if (atomic_xchg(a, n) == n) a[1] = n; }'
   [ "$status" -eq 0 ]
