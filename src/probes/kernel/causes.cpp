@@ -390,8 +390,8 @@ KernelCause valued_chains(Cost free, std::string bound, const ConcurrentRuns& ru
   if (is_negative) {
     cause.reason =
         typical_ns(runs.copies_ns) < typical_ns(runs.alone_ns)
-            ? "not resolved: concurrent copies may only fill compute units that the kernel leaves "
-              "idle"
+            ? "not resolved: the time that concurrent copies save may come only from compute units "
+              "that the kernel leaves idle"
             : "not resolved: concurrent copies slow each other, so no compute unit is free";
   }
   if (cause.state != CauseState::found) return cause;
