@@ -514,12 +514,12 @@ KernelCauses find_kernel_causes(const KernelTimes& times) {
     return found;
   }
   set_instrument_ratio(times, found);
-  found.doubt = instrument_doubt(found);
+  if (!times.is_adjusted) found.doubt = instrument_doubt(found);
   if (!found.doubt.empty()) return found;
   found.is_believed = true;
   found.folding = find_folding(times.sweep, times.folding);
   attribute(times, found);
-  if (times.is_rewritten) add_details(times, found);
+  if (times.is_rewritten && !times.is_adjusted) add_details(times, found);
   if (times.concurrent_runs) add_chains(*times.concurrent_runs, found);
   return found;
 }

@@ -176,6 +176,9 @@ struct KernelTimes {
   /// True if `identity_ns` and `builds` are launches of the rewritten kernel, in which the removed
   /// memory accesses are gone. The working-set reduction, in contrast, only moves data nearer.
   bool is_rewritten{false};
+  /// True if `builds` were made comparable to the plain launch, whatever `identity_ns` is.
+  bool is_adjusted{false};
+  std::string rewriting_refusal{};  ///< reason why the kernel is not rewritten; may be empty
   /// Reasons why the rewritten kernel still contains a part of a removed cause.
   std::map<Factor, std::string> kept{};
   Visits without_loads_ns{};   ///< of the rewritten kernel

@@ -46,8 +46,8 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-/// Adds the parts of the bar. `starting`: what launches take whose groups end at once, which is a
-/// part of the time that is left without the causes.
+/// Adds the parts of the bar. `starting`: share of the time that starting the groups takes, which
+/// is a part of the time that is left without the causes.
 void add_stack(const KernelCauses& causes, const std::optional<KernelCause>& starting,
                const std::string& series, Findings& found) {
   for (const KernelCause& each : causes.causes) {
@@ -69,9 +69,9 @@ void add_stack(const KernelCauses& causes, const std::optional<KernelCause>& sta
         {std::min(interval.low, started), std::max(started, std::min(interval.high, 1.0))}));
     found.findings.back().label = starting_label;
   }
-  found.findings.push_back(
-      share_of(stack_part_name, series, stack_view_shapley, left - started,
-               {unattributed.low / whole - started, unattributed.high / whole - started}));
+  found.findings.push_back(share_of(stack_part_name, series, stack_view_shapley, left - started,
+                                    {std::max(0.0, unattributed.low / whole - started),
+                                     std::max(0.0, unattributed.high / whole - started)}));
   found.findings.back().label = stack_remainder;
   Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
                             whole / ns_per_second, causes.total.interval.low / ns_per_second,
@@ -84,8 +84,10 @@ void add_believed(const KernelCauses& causes, const std::optional<KernelCause>& 
                   const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
+    const std::string folded =
+        std::string(label_of(series)) + std::string(suffix_of(Variant::instrumented));
     found.findings.push_back(
-        finding_of("least_groups", series, {}, "working-set reduction", groups, groups, groups));
+        finding_of("least_groups", folded, {}, "working-set reduction", groups, groups, groups));
   }
   for (const KernelCause& each : causes.causes) {
     found.findings.push_back(finding_of_cause(each.row.name, series, stack_view_shapley, each));
@@ -115,6 +117,10 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
     found.findings.push_back(
         without_value("memory", label, stack_view_shapley, "refused: " + memory.reason, "share"));
     return {.doubt = memory.reason};
+  }
+  if (!times.rewriting_refusal.empty()) {
+    found.findings.push_back(without_value("loads", series, "rewriting",
+                                           "refused: " + times.rewriting_refusal, "share"));
   }
   try {
     KernelCauses causes = find_kernel_causes(times);

@@ -163,18 +163,26 @@ const Measured* find_rewritten(const std::vector<Measured>& all, const Shape& wa
   return found == all.end() ? nullptr : &*found;
 }
 
-/// If the kernel takes clearly more or less time when its branches are replayed, compares the
-/// launches with the plain launch instead of the rewritten one, and marks the gains as lower
-/// bounds. It takes less time if branches otherwise wait for loads.
-void bound_by_replay(KernelTimes& times) {
-  const double ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
+/// Makes the launches comparable to the plain launch if the kernel takes clearly more or less time
+/// only because its branches are replayed. It takes less time if branches otherwise wait for loads,
+/// so the difference belongs to memory. If it takes more time, the gains are lower bounds.
+void adjust_for_replay(KernelTimes& times) {
+  const double plain = typical_ns(times.plain_ns);
+  const double ratio = typical_ns(times.identity_ns) / plain;
   if (ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio) return;
-  times.identity_ns = times.plain_ns;
-  times.log_ratios.clear();
+  times.is_adjusted = true;
+  const std::vector<Factor> factors = removable(times.verdicts);
+  const bool has_memory = !factors.empty() && factors.front() == Factor::memory;
   for (AblationBuild& each : times.builds) {
-    if (each.idealised == 0) each.visits_ns = times.plain_ns;
+    const bool lacks_memory = has_memory && (each.idealised & 1U) != 0;
+    if (ratio > 1.0 && typical_ns(each.visits_ns) > plain) each.visits_ns = times.plain_ns;
+    if (ratio > 1.0 || lacks_memory) continue;
+    for (std::vector<double>& visit : each.visits_ns) {
+      for (double& ns : visit) ns /= ratio;
+    }
   }
-  for (const Factor each : removable(times.verdicts)) {
+  if (ratio < 1.0) return;
+  for (const Factor each : factors) {
     times.kept[each] = fmt::format(
         "at least: replaying branches, the kernel takes {:.2f} times as long before anything is "
         "removed",
@@ -223,7 +231,7 @@ void use_rewritten(const std::vector<Measured>& all, const Parameters& facts, Ke
         return builds;
       },
       times);
-  if (facts.find(replayed_fact) != nullptr) bound_by_replay(times);
+  if (facts.find(replayed_fact) != nullptr) adjust_for_replay(times);
 }
 
 std::optional<ConcurrentRuns> concurrent_runs_in(const DeviceInfo& device,
@@ -312,6 +320,7 @@ KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points
       times.sweep.push_back({each.shape.distinct_groups, each.visits_ns});
     }
   }
+  times.rewriting_refusal = facts.text_or(rewriting_absence, "");
   if (!times.identity_ns.empty()) add_builds(all, times);
   times.concurrent_runs = concurrent_runs_in(device, all, points, label);
   use_rewritten(all, facts, times);

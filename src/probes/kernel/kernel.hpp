@@ -199,6 +199,8 @@ inline constexpr std::string_view count_fact = "{}_count";
 /// Number of instructions of a part that can be removed: "loads_removable". The others decide on
 /// addresses, branches or barriers.
 inline constexpr std::string_view removable_fact = "{}_removable";
+/// Reason why the kernel's barriers stay. Absent if there is none.
+inline constexpr std::string_view barriers_fact = "barriers_reason";
 /// Number of branches that data decide, if their decisions have to be replayed to remove more
 /// instructions. Absent if not.
 inline constexpr std::string_view replayed_fact = "replayed_branches";

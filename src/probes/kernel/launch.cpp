@@ -197,8 +197,11 @@ cl::Program build_ptx(const Session& session, const std::string& ptx, const std:
   // Of the program's options, only those of the assembler apply.
   std::string kept;
   std::istringstream words(options);
+  bool takes_value = false;  // "-cl-nv-maxrregcount 32"
   for (std::string word; words >> word;) {
-    if (word.starts_with("-cl-nv-") || word == "-cl-opt-disable") kept += word + " ";
+    const bool is_value = takes_value && !word.starts_with('-');
+    takes_value = word.starts_with("-cl-nv-");
+    if (takes_value || is_value || word == "-cl-opt-disable") kept += word + " ";
   }
   cl::Program program;
   try {

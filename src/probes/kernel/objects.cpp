@@ -270,6 +270,23 @@ void Replay::keep_pristine(const std::vector<std::string>& before) {
   }
 }
 
+/// Keeps a copy also of the objects that the program's launch leaves as they are.
+void Replay::keep_all_pristine() {
+  restore();
+  for (ReplayedObject& each : objects_) {
+    if (each.pristine) continue;
+    if (each.layout) {
+      each.pristine = make_image(session_, *each.layout, nullptr);
+      copy_pixels(session_.queue(), each.image, *each.pristine, *each.layout);
+      continue;
+    }
+    const cl::Buffer copy(session_.context(), CL_MEM_READ_WRITE, each.bytes);
+    session_.queue().enqueueCopyBuffer(each.guarded, copy, each.guard_bytes, 0, each.bytes);
+    each.pristine = copy;
+  }
+  session_.queue().finish();
+}
+
 void Replay::restore() {
   const cl::CommandQueue& queue = session_.queue();
   for (const ReplayedObject& each : objects_) {
@@ -292,6 +309,9 @@ void Replay::check_guards() const {
     for (const std::uint64_t at : {std::uint64_t{0}, guard_bytes + each.bytes}) {
       session_.queue().enqueueReadBuffer(each.guarded, CL_TRUE, at, guard.size(), guard.data());
       if (guard == untouched) continue;
+      // Later launches are not to blame.
+      session_.queue().enqueueWriteBuffer(each.guarded, CL_TRUE, at, untouched.size(),
+                                          untouched.data());
       throw VoidedPoint(fmt::format("the kernel wrote {} of its buffer {}",
                                     at == 0 ? "before the start" : "past the end", each.name));
     }

@@ -183,7 +183,8 @@ const KernelCause* find_main_detail(const KernelCauses& causes, const KernelCaus
   const KernelCause* main = nullptr;
   for (const KernelCause& each : causes.details) {
     const bool is_part = cause.row.name == row_of(Factor::memory).cause.name;
-    if (!is_part || each.share < most * cause.share) continue;
+    const bool is_found = each.state == CauseState::found;
+    if (!is_part || !is_found || each.share < most * cause.share) continue;
     if (main == nullptr || each.share > main->share) main = &each;
   }
   return main;

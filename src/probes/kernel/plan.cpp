@@ -178,7 +178,7 @@ void Planned::add_rewritten(const Point& plain, std::vector<Point>& points) cons
   for (std::uint32_t bits = 0; bits < 1U << removals.size(); ++bits) {
     shapes.push_back(shape_without(removals, bits));
   }
-  // Measuring time may run out, so launches without few causes come first.
+  // Measuring time may run out, so launches that lack few causes come first.
   const auto count = [](const Shape& each) {
     return each.removed.count() + (each.setting.without_functions ? 1 : 0);
   };

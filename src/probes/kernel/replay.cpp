@@ -182,7 +182,10 @@ std::string Replay::other_object() const {
 }
 
 std::uint64_t Replay::held_bytes() const {
-  return std::accumulate(objects_.begin(), objects_.end(), flush_bytes_,
+  const std::uint64_t recorded =
+      std::accumulate(decisions_.begin(), decisions_.end(), flush_bytes_,
+                      [](std::uint64_t sum, const auto& each) { return sum + each.second.bytes; });
+  return std::accumulate(objects_.begin(), objects_.end(), recorded,
                          [](std::uint64_t sum, const ReplayedObject& each) {
                            return sum + each.bytes * (each.pristine ? 2 : 1);
                          });
@@ -210,7 +213,12 @@ void Replay::rebuild(Rebuilt& rebuilt, const std::function<cl::Program()>& build
   set_arguments(*rebuilt.kernel);
   if (!launch) return;
   restore();
-  launch();
+  try {
+    launch();
+  } catch (...) {
+    rebuilt.kernel.reset();  // not compared
+    throw;
+  }
   const std::string other = other_object();
   if (other.empty()) return;
   rebuilt.problem = fmt::format("{}, the kernel leaves different bytes in {}", where, other);
@@ -254,35 +262,35 @@ void Replay::prepare_entry() {
 ptx::Rewritten Replay::rewrite(const std::string& text, const ptx::Parts& parts,
                                ptx::Branches branches) const {
   // A parameter that is no buffer has an object of its own.
-  std::vector<std::size_t> objects;
+  std::vector<std::size_t> numbers;
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     const bool is_buffer = each.kind == bundle::ArgumentKind::buffer;
-    objects.push_back(is_buffer ? each.object : objects_.size() + objects.size());
+    numbers.push_back(is_buffer ? each.object : objects_.size() + numbers.size());
   }
-  return ptx::rewrite(text, bundle_.launch.kernel, parts, branches, objects);
+  return ptx::rewrite(text, bundle_.launch.kernel, parts, branches, numbers);
 }
 
 /// Returns facts with the number of instructions that the rewritten kernel can lack, or why the
 /// kernel cannot be rewritten. No facts if the driver gives no PTX.
-Parameters Replay::count_removable() const {
+Parameters Replay::count_removable() {
   Parameters facts;
   if (!gives_ptx(session_.info())) return facts;
+  const ptx::Parts all = ptx::Parts{}.set();
+  const auto count_removed = [](const ptx::Rewritten& of) {
+    return std::accumulate(
+        of.counts.begin(), of.counts.end(), std::size_t{0},
+        [](std::size_t sum, const ptx::Count& each) { return sum + each.removed; });
+  };
   try {
     if (ptx_.empty()) throw ptx::PtxError("the driver gives no PTX");
-    const ptx::Parts all = ptx::Parts{}.set();
     ptx::Rewritten without_all = rewrite(ptx_, all, ptx::Branches::own);
     if (without_all.parameters != bundle_.launch.arguments.size()) {
       throw ptx::PtxError("the PTX text has other parameters than the kernel");
     }
-    const auto count_removed = [](const ptx::Rewritten& of) {
-      return std::accumulate(
-          of.counts.begin(), of.counts.end(), std::size_t{0},
-          [](std::size_t sum, const ptx::Count& each) { return sum + each.removed; });
-    };
-    // Launches that decide differently each time have no decisions to replay.
-    if (without_all.decisions > 0 && outcome_.is_deterministic) {
+    prepare_rewritten({.variant = Variant::rewritten});
+    if (can_replay_branches(without_all)) {
       ptx::Rewritten replayed = rewrite(ptx_, all, ptx::Branches::replayed);
-      if (count_removed(replayed) > count_removed(without_all)) {
+      if (count_removed(replayed) > count_removed(without_all) && has_replayed_branches()) {
         facts.set(replayed_fact, static_cast<std::int64_t>(replayed.decisions));
         without_all = std::move(replayed);
       }
@@ -292,18 +300,47 @@ Parameters Replay::count_removable() const {
       facts.set(fmt::format(count_fact, row.name), static_cast<std::int64_t>(count.all));
       facts.set(fmt::format(removable_fact, row.name), static_cast<std::int64_t>(count.removed));
     }
+    if (!without_all.barriers_reason.empty()) {
+      facts.set(barriers_fact, without_all.barriers_reason);
+    }
   } catch (const ptx::PtxError& error) {
+    facts.set(rewriting_absence, std::string(error.what()));
+  } catch (const Unsupported& error) {
     facts.set(rewriting_absence, std::string(error.what()));
   }
   return facts;
 }
 
+/// True if every launch takes the same branches, so that recorded decisions stay right, and if the
+/// work-items of a launch can be numbered.
+bool Replay::can_replay_branches(const ptx::Rewritten& kernel) const {
+  if (kernel.decisions == 0 || !kernel.is_steady || !outcome_.is_deterministic) return false;
+  const bundle::NdRange& range = bundle_.launch.range;
+  for (std::uint32_t i = 0; i < range.dimensions; ++i) {
+    if (range.local.at(i) != 0 && range.global.at(i) % range.local.at(i) != 0) return false;
+  }
+  return true;
+}
+
+/// True if the kernel that replays its branches leaves the right bytes.
+bool Replay::has_replayed_branches() {
+  try {
+    prepare_rewritten({.variant = Variant::rewritten, .replays_branches = true});
+    return true;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
 Rebuilt& Replay::rewritten(const Shape& shape) { return rewritten_[key_of(shape)]; }
 
-std::string Replay::text_without_functions() const {
-  const cl::Program cheap =
-      build_program(session_, without_redefinitions(bundle_), prelude::without_functions_text());
-  return ptx_of(cl::Kernel(cheap, bundle_.launch.kernel.c_str()));
+const std::string& Replay::text_without_functions() {
+  if (ptx_without_functions_.empty()) {
+    const cl::Program cheap =
+        build_program(session_, without_redefinitions(bundle_), prelude::without_functions_text());
+    ptx_without_functions_ = ptx_of(cl::Kernel(cheap, bundle_.launch.kernel.c_str()));
+  }
+  return ptx_without_functions_;
 }
 
 /// Sets the arguments that a rewritten kernel has in addition to its own.
@@ -321,26 +358,24 @@ void Replay::set_added_arguments(cl::Kernel& kernel, const Decisions& decisions)
   kernel.setArg(index++, cl_uint{decisions.words});
 }
 
-/// Records which way each work-item takes at the branches of `text` that data decide. The first
-/// launch counts the words that the decisions need.
-const Decisions& Replay::record_decisions(const std::string& text, bool without_functions) {
-  const auto [known, is_first] = decisions_.try_emplace(without_functions);
-  Decisions& decisions = known->second;
-  if (!is_first) return decisions;
+/// Returns the record of which way each work-item takes at the branches of `text` that data decide.
+/// The first launch counts the words that the decisions need. Throws DeviceError.
+Decisions Replay::record_decisions(const std::string& text) {
   const std::string recording = rewrite(text, {}, ptx::Branches::recorded).text;
   cl::Kernel kernel(build_ptx(session_, recording, build_.options), bundle_.launch.kernel.c_str());
   set_arguments(kernel);
   const std::uint64_t most =
       std::min(session_.info().global_memory.count / 8, session_.info().max_allocation.count);
+  Decisions decisions;
   std::uint64_t needed = 1;
   while (needed > decisions.words) {
-    const std::uint64_t bytes = needed * sizeof(cl_uint) * count_items(bundle_.launch.range);
-    if (bytes > most) {
-      decisions.problem = fmt::format("the record of its branches needs {}", format_bytes({bytes}));
-      return decisions;
+    decisions.bytes = needed * sizeof(cl_uint) * count_items(bundle_.launch.range);
+    if (decisions.bytes > most) {
+      throw DeviceError(fmt::format("the decisions of its branches need {}, at most {} are used",
+                                    format_bytes({decisions.bytes}), format_bytes({most})));
     }
     decisions.words = static_cast<std::uint32_t>(needed);
-    decisions.bits = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes);
+    decisions.bits = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, decisions.bytes);
     restore();
     set_added_arguments(kernel, decisions);
     launch(kernel, range_for_prelude(bundle_.launch.range));
@@ -351,6 +386,12 @@ const Decisions& Replay::record_decisions(const std::string& text, bool without_
   return decisions;
 }
 
+const Decisions& Replay::recorded_decisions(const std::string& text, bool without_functions) {
+  const auto known = decisions_.find(without_functions);
+  if (known != decisions_.end()) return known->second;
+  return decisions_.emplace(without_functions, record_decisions(text)).first->second;
+}
+
 void Replay::prepare_rewritten(const Shape& shape) {
   Rebuilt& own = rewritten(shape);
   if (!own.kernel && own.problem.empty()) {
@@ -359,8 +400,7 @@ void Replay::prepare_rewritten(const Shape& shape) {
     Decisions decisions;
     const auto build = [&] {
       const std::string text = without_functions ? text_without_functions() : ptx_;
-      if (shape.replays_branches) decisions = record_decisions(text, without_functions);
-      if (!decisions.problem.empty()) throw DeviceError(decisions.problem);
+      if (shape.replays_branches) decisions = recorded_decisions(text, without_functions);
       const auto branches = shape.replays_branches ? ptx::Branches::replayed : ptx::Branches::own;
       const std::string changed = rewrite(text, shape.removed, branches).text;
       own.build.sha256 = bundle::sha256_of(changed);
@@ -370,9 +410,14 @@ void Replay::prepare_rewritten(const Shape& shape) {
       set_added_arguments(*own.kernel, decisions);
       launch(*own.kernel, range_for_prelude(bundle_.launch.range));
     };
-    // An incomplete kernel leaves other bytes, so nothing is compared.
+    // An incomplete kernel leaves other bytes, also in objects that the program's launch leaves as
+    // they are, so nothing is compared.
     std::function<void()> compared;
-    if (is_unchanged(shape)) compared = launch_unchanged;
+    if (is_unchanged(shape)) {
+      compared = launch_unchanged;
+    } else {
+      keep_all_pristine();
+    }
     try {
       rebuild(own, build, "rewritten", compared);
       if (own.kernel) set_added_arguments(*own.kernel, decisions);

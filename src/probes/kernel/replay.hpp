@@ -139,8 +139,8 @@ struct EntryLaunch {
 /// Recorded decisions of the branches of one text.
 struct Decisions {
   cl::Buffer bits{};
+  std::uint64_t bytes{0};
   std::uint32_t words{0};  ///< number of 32-bit words of each work-item
-  std::string problem{};   ///< reason why there is no record; empty if there is one
 };
 
 class Replay {
@@ -175,11 +175,14 @@ class Replay {
                const std::function<void()>& launch);
   void prepare_instrumented(const prelude::Setting& setting);
   void prepare_entry();
-  [[nodiscard]] Parameters count_removable() const;
+  Parameters count_removable();
   [[nodiscard]] ptx::Rewritten rewrite(const std::string& text, const ptx::Parts& parts,
                                        ptx::Branches branches) const;
-  [[nodiscard]] std::string text_without_functions() const;
-  const Decisions& record_decisions(const std::string& text, bool without_functions);
+  [[nodiscard]] bool can_replay_branches(const ptx::Rewritten& kernel) const;
+  bool has_replayed_branches();
+  const std::string& text_without_functions();
+  Decisions record_decisions(const std::string& text);
+  const Decisions& recorded_decisions(const std::string& text, bool without_functions);
   void set_added_arguments(cl::Kernel& kernel, const Decisions& decisions);
   void prepare_rewritten(const Shape& shape);
   Rebuilt& rewritten(const Shape& shape);
@@ -216,6 +219,7 @@ class Replay {
   [[nodiscard]] std::string other_object() const;
   [[nodiscard]] std::string read(const ReplayedObject& object) const;
   void keep_pristine(const std::vector<std::string>& before);
+  void keep_all_pristine();
   void compare_with_app();
   void compare_with_first();
   void restore();
@@ -235,7 +239,8 @@ class Replay {
   Rebuilt instrumented_{};
   Rebuilt without_functions_{};  // instrumented build without special functions
   Rebuilt with_entry_{};
-  std::string ptx_{};  // text of the program's kernel; empty if it cannot be rewritten
+  std::string ptx_{};  // empty if the driver gives none
+  std::string ptx_without_functions_{};
   std::map<std::uint64_t, Rebuilt> rewritten_{};  // by what was removed
   std::map<bool, Decisions> decisions_{};         // of the texts with and without functions
   cl::Buffer sink_{};                             // words to which rewritten kernels may write

@@ -83,12 +83,18 @@ FactorVerdicts rewriting_verdicts(const Parameters& facts) {
     std::int64_t count = 0;
     for (const ptx::Part part : each.parts) count += number_of(facts, count_fact, part);
     if (count == 0) continue;
-    verdicts.at(static_cast<std::size_t>(each.factor)) = {
-        Possibility::refused,
-        fmt::format(
-            "all of the kernel's {} {}",
-            each.factor == Factor::memory ? "loads and stores" : row_of(each.factor).cause.title,
-            why_kept)};
+    const std::string_view title = each.factor == Factor::memory
+                                       ? "loads and stores"
+                                       : part_rows.at(ptx::index_of(each.parts.front())).title;
+    std::string reason = fmt::format("all of the kernel's {} {}", title, why_kept);
+    if (each.factor == Factor::barriers) reason = facts.text_or(barriers_fact, reason);
+    verdicts.at(static_cast<std::size_t>(each.factor)) = {Possibility::refused, std::move(reason)};
+  }
+  // What only the instrumentation of the text could remove.
+  for (const Factor each : {Factor::lanes, Factor::fences}) {
+    if (facts.text_or(absence_of(row_of(each).cause.name), "") == not_present) continue;
+    verdicts.at(static_cast<std::size_t>(each)) = {
+        Possibility::refused, "part of memory and local memory in rewritten kernels"};
   }
   for (const Removal& each : removals_in(facts)) {
     verdicts.at(static_cast<std::size_t>(each.factor)) = {Possibility::usable, {}};

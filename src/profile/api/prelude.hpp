@@ -347,6 +347,9 @@ struct Rewritten {
   std::array<Count, part_count> counts{};
   std::string barriers_reason{};  ///< reason why barriers stay; empty if there is none
   std::size_t decisions{0};       ///< number of branches that values from memory decide
+  /// True if no branch depends on the order or the time in which work-items run. Only then can
+  /// decisions be replayed.
+  bool is_steady{true};
 };
 
 /// True if the text is PTX.

@@ -35,7 +35,7 @@ std::string without_comments(std::string_view text) {
     const std::string_view rest = text.substr(i);
     std::size_t skipped = 0;
     if (rest.starts_with("//")) skipped = std::min(rest.find('\n'), rest.size());
-    if (rest.starts_with("/*")) skipped = std::min(rest.find("*/"), rest.size() - 2) + 2;
+    if (rest.starts_with("/*")) skipped = std::min(rest.find("*/", 2), rest.size() - 2) + 2;
     const bool begins_line = kept.empty() || kept.back() == '\n';
     if (begins_line) {
       const std::string_view line = trimmed(rest.substr(0, rest.find('\n')));
@@ -104,8 +104,12 @@ Statement read_statement(std::string_view text) {
     return statement;
   }
   const auto first_word = [&text] {
+    // Operands may follow without a space: "st.global.u32[%rd2], %r1".
     std::size_t length = 0;
-    while (length < text.size() && !is_space(text[length])) ++length;
+    while (length < text.size() && !is_space(text[length]) && text[length] != '[' &&
+           text[length] != '{') {
+      ++length;
+    }
     const std::string word(text.substr(0, length));
     text = trimmed(text.substr(length));
     return word;
@@ -186,12 +190,16 @@ void Registers::declare(std::string_view directive) {
       width = 10 * width + static_cast<unsigned>(*each - '0');
     }
   }
+  if (type.starts_with(".v") || width == 0 || width > 64) {
+    throw PtxError(fmt::format("registers of type {} are not supported", type));
+  }
   for (const std::string& name : split_operands(rest.substr(length))) {
     const std::size_t family = name.find('<');
-    if (family == std::string::npos) {
-      single_[name] = width;
-    } else {
-      families_[std::string(trimmed(name.substr(0, family)))] = width;
+    const bool is_single = family == std::string::npos;
+    const std::string key(is_single ? name : trimmed(name.substr(0, family)));
+    const auto [known, is_new] = (is_single ? single_ : families_).try_emplace(key, width);
+    if (!is_new && known->second != width) {
+      throw PtxError(fmt::format("two registers {} have different types", key));
     }
   }
 }

@@ -84,24 +84,42 @@ struct Use {
   std::vector<std::string> addresses{};
   std::vector<std::string> values{};
   Place place{};
-  std::optional<Part> part{};  ///< part that contains the instruction
+  std::optional<Part> part{};     ///< part with which the instruction is removed
+  std::optional<Part> counted{};  ///< part in which the instruction counts
 };
 
+/// True for accesses whose order or time other work-items may notice.
+bool is_ordered(std::string_view opcode) {
+  return has_word(opcode, ".volatile") || has_word(opcode, ".acquire") ||
+         has_word(opcode, ".release") || has_word(opcode, ".acq_rel");
+}
+
+/// Returns the part in which an instruction counts. Images count as memory.
 std::optional<Part> part_of(Kind kind, Space space, std::string_view opcode) {
-  if (has_word(opcode, ".volatile") || has_word(opcode, ".acquire")) return std::nullopt;
   if (kind == Kind::barrier) return Part::barriers;
   if (kind == Kind::atomic) return Part::atomics;
+  if (kind == Kind::fixed) {
+    if (opcode.starts_with("tex") || opcode.starts_with("tld") || opcode.starts_with("suld")) {
+      return Part::loads;
+    }
+    return opcode.starts_with("sust") ? std::optional(Part::stores) : std::nullopt;
+  }
   const bool is_load = kind == Kind::load;
   if (!is_load && kind != Kind::store) return std::nullopt;
   if (space == Space::shared) return Part::local_memory;
-  if (space == Space::global) return is_load ? Part::loads : Part::stores;
-  if (space == Space::constant && is_load) return Part::loads;
-  return std::nullopt;
+  const bool is_memory =
+      space == Space::global || space == Space::generic || (space == Space::constant && is_load);
+  if (!is_memory) return std::nullopt;
+  return is_load ? Part::loads : Part::stores;
 }
 
 Use use_of(const Statement& statement, const Registers& registers) {
   Use use{.kind = kind_of(statement)};
   if (statement.kind != StatementKind::instruction) return use;
+  const bool has_address =
+      std::any_of(statement.operands.begin(), statement.operands.end(),
+                  [](const std::string& each) { return each.starts_with('['); });
+  if (use.kind == Kind::other && has_address) use.kind = Kind::fixed;
   use.guards = registers.in(statement.guard);
   const bool has_result = use.kind == Kind::other || use.kind == Kind::load ||
                           (use.kind == Kind::fixed && statement.operands.size() > 1) ||
@@ -116,8 +134,18 @@ Use use_of(const Statement& statement, const Registers& registers) {
   }
   const bool is_access =
       use.kind == Kind::load || use.kind == Kind::store || use.kind == Kind::atomic;
+  if (is_access && statement.operands.empty()) {
+    throw PtxError("a memory access of the PTX text has no operand");
+  }
   if (is_access) use.place.space = space_of(statement.opcode);
-  use.part = part_of(use.kind, use.place.space, statement.opcode);
+  use.counted = part_of(use.kind, use.place.space, statement.opcode);
+  const bool stays =
+      use.kind == Kind::fixed || use.place.space == Space::generic || is_ordered(statement.opcode);
+  if (!stays) use.part = use.counted;
+  // Instructions that this code does not know may read and write any memory.
+  if (use.kind == Kind::fixed && !use.counted && !use.addresses.empty()) {
+    use.place.space = Space::generic;
+  }
   return use;
 }
 
@@ -152,6 +180,7 @@ class Analysis {
   [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
   /// Returns for each statement whether it is a branch that values from memory decide.
   [[nodiscard]] const std::vector<bool>& decisions() const { return decisions_; }
+  [[nodiscard]] bool is_steady() const;
 
  private:
   using Objects = std::bitset<Place::max_objects>;
@@ -173,6 +202,7 @@ class Analysis {
   std::set<std::string, std::less<>> needed_{};
   std::vector<Place> contents_{};  // memory whose contents decide
   std::vector<bool> removed_{};
+  bool keeps_store_{false};
   bool has_changed_{false};
 };
 
@@ -200,6 +230,7 @@ void Analysis::find_decisions() {
         has_changed = written.insert(use.place.space).second || has_changed;
       }
       bool is_data = has_data(use.values) || has_data(use.guards);
+      if (use.kind == Kind::fixed) is_data = true;
       if (use.kind == Kind::load || use.kind == Kind::atomic) {
         const bool is_own = use.place.space == Space::shared || use.place.space == Space::local;
         is_data = use.place.space != Space::parameter &&
@@ -218,10 +249,44 @@ void Analysis::find_decisions() {
     const bool is_access = use.kind == Kind::load || use.kind == Kind::store;
     if (is_access && use.place.space == Space::local && has_data(use.addresses)) {
       use.part = use.kind == Kind::load ? Part::loads : Part::stores;
+      use.counted = use.part;
     }
     const bool can_branch = use.kind == Kind::branch || use.kind == Kind::end;
     decisions_.push_back(can_branch && has_data(use.guards));
   }
+}
+
+/// True if no branch depends on the order or the time in which work-items run, so that each launch
+/// decides as another one did.
+bool Analysis::is_steady() const {
+  constexpr std::array timed{"%clock", "%globaltimer", "%smid", "%warpid", "%nsmid"};
+  std::set<std::string, std::less<>> unsteady;
+  const auto is_unsteady = [&unsteady](const std::vector<std::string>& registers) {
+    return std::any_of(registers.begin(), registers.end(),
+                       [&](const std::string& each) { return unsteady.contains(each); });
+  };
+  bool is_written = false;  // memory with such values
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+      const Use& use = uses_[i];
+      const Statement& statement = kernel_.body[i];
+      const bool is_store = use.kind == Kind::store || use.kind == Kind::atomic;
+      if (is_store && is_unsteady(use.values) && !is_written) is_written = has_changed = true;
+      const bool reads_time = std::any_of(timed.begin(), timed.end(), [&](std::string_view each) {
+        return statement.text.find(each) != std::string::npos;
+      });
+      const bool is_own = use.kind == Kind::atomic || is_ordered(statement.opcode) || reads_time ||
+                          (use.kind == Kind::load && is_written);
+      if (!is_own && !is_unsteady(use.values) && !is_unsteady(use.guards)) continue;
+      for (const std::string& each : use.results) {
+        has_changed = unsteady.insert(each).second || has_changed;
+      }
+    }
+  }
+  return std::none_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+    return (use.kind == Kind::branch || use.kind == Kind::end) && is_unsteady(use.guards);
+  });
 }
 
 Analysis::Objects Analysis::origin_of(const std::vector<std::string>& registers) const {
@@ -286,10 +351,13 @@ void Analysis::visit(std::size_t index) {
   const bool decides = is_needed(use.results);
   const bool is_written =
       (use.kind == Kind::store || use.kind == Kind::atomic) && holds_needed(use.place);
-  if (removed_[index] && (decides || is_written)) {
+  const bool is_kept_fence = use.kind == Kind::fence && keeps_store_;
+  if (removed_[index] && (decides || is_written || is_kept_fence)) {
     removed_[index] = false;
     has_changed_ = true;
   }
+  // Work-items that wait for such a store also need the fences.
+  if (is_written && !keeps_store_) keeps_store_ = has_changed_ = true;
   if (removed_[index]) return;
   const bool is_access =
       use.kind == Kind::load || use.kind == Kind::store || use.kind == Kind::atomic;
@@ -303,8 +371,9 @@ void Analysis::visit(std::size_t index) {
     need(use.values);
     need(use.addresses);
   }
-  const bool reads = use.kind == Kind::load || use.kind == Kind::atomic;
-  const bool is_memory = use.place.space != Space::constant && use.place.space != Space::parameter;
+  const bool reads = use.kind == Kind::load || use.kind == Kind::atomic || use.kind == Kind::fixed;
+  const bool is_memory = use.place.space != Space::none && use.place.space != Space::constant &&
+                         use.place.space != Space::parameter;
   if (decides && reads && is_memory) {
     const auto covers = [&use](const Place& each) {
       return each.space == use.place.space && (each.objects | use.place.objects) == each.objects;
@@ -318,6 +387,7 @@ void Analysis::visit(std::size_t index) {
 std::vector<bool> Analysis::removed_by(const Parts& parts) {
   needed_.clear();
   contents_.clear();
+  keeps_store_ = false;
   removed_.assign(uses_.size(), false);
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     const std::optional<Part>& part = uses_[i].part;
@@ -429,8 +499,8 @@ void Writer::add_value(const Statement& of, const std::string& name) {
   add_line(of, "add.u32 %clp_s, %clp_s, %clp_t");
 }
 
-/// Gives `result` a value that the compiler cannot know and that another load cannot have. Floats
-/// are between 1 and 2, so that no function takes its slow path for special values.
+/// Gives `result` a value that the compiler cannot know and that usually differs from other loads'.
+/// Floats are between 1 and 2, so that no function takes its slow path for special values.
 void Writer::write_unknown(const Statement& of, const std::string& result) {
   constexpr std::uint64_t step = 2654435761;  // distributes the numbers of loads over all bits
   const std::uint64_t bits = ++loads_ * step;
@@ -441,7 +511,7 @@ void Writer::write_unknown(const Statement& of, const std::string& result) {
       const bool is_whole = opcode.ends_with("64");
       const std::uint64_t base = is_whole ? std::uint64_t{0x3ff} << 52U : 0;
       add_line(of, "mov.b64 %clp_d, {%clp_c, %clp_c}");
-      add_line(of, fmt::format("xor.b64 {}, %clp_d, 0x{:x}", result, base | (bits & 0xffU)));
+      add_line(of, fmt::format("xor.b64 {}, %clp_d, 0x{:x}", result, base | (bits & 0xfffffU)));
       return;
     }
     case 32: {
@@ -503,18 +573,22 @@ void Writer::write_start() {
       ".reg .pred %clp_p, %clp_q;\n.reg .b16 %clp_h;\n"
       ".reg .b32 %clp_c, %clp_s, %clp_t, %clp_u, %clp_z, %clp_w, %clp_n, %clp_m;\n"
       ".reg .b64 %clp_b, %clp_d, %clp_e, %clp_k;\n"
-      "ld.param.u32 %clp_z, [{}];\nmov.u32 %clp_c, %clp_z;\nmov.u32 %clp_s, %clp_z;\n",
+      "ld.param.u32 %clp_z, [{}];\nmov.u32 %clp_c, %tid.x;\n"
+      "mul.lo.u32 %clp_c, %clp_c, %clp_z;\nmov.u32 %clp_s, %clp_z;\n",
       zero_parameter);
   if (branches_ == Branches::own) return;
-  // The number of the work-item in the launch.
+  // The number of the work-item in the launch, independent of the shape of work-groups: the
+  // coordinates x, y, z count in a grid of Nx * Ny * Nz work-items.
+  text_ += "mov.u32 %clp_t, 0;\n";
+  for (const char axis : {'z', 'y', 'x'}) {
+    text_ += fmt::format(
+        "mov.u32 %clp_u, %nctaid.{0};\nmov.u32 %clp_n, %ntid.{0};\n"
+        "mul.lo.u32 %clp_u, %clp_u, %clp_n;\nmul.lo.u32 %clp_t, %clp_t, %clp_u;\n"
+        "mov.u32 %clp_u, %ctaid.{0};\nmad.lo.u32 %clp_t, %clp_u, %clp_n, %clp_t;\n"
+        "mov.u32 %clp_u, %tid.{0};\nadd.u32 %clp_t, %clp_t, %clp_u;\n",
+        axis);
+  }
   text_ += fmt::format(
-      "mov.u32 %clp_t, %ctaid.z;\nmov.u32 %clp_u, %nctaid.y;\nmov.u32 %clp_n, %ctaid.y;\n"
-      "mad.lo.u32 %clp_t, %clp_t, %clp_u, %clp_n;\nmov.u32 %clp_u, %nctaid.x;\n"
-      "mov.u32 %clp_n, %ctaid.x;\nmad.lo.u32 %clp_t, %clp_t, %clp_u, %clp_n;\n"
-      "mov.u32 %clp_u, %ntid.z;\nmul.lo.u32 %clp_t, %clp_t, %clp_u;\nmov.u32 %clp_n, %tid.z;\n"
-      "add.u32 %clp_t, %clp_t, %clp_n;\nmov.u32 %clp_u, %ntid.y;\nmov.u32 %clp_n, %tid.y;\n"
-      "mad.lo.u32 %clp_t, %clp_t, %clp_u, %clp_n;\nmov.u32 %clp_u, %ntid.x;\n"
-      "mov.u32 %clp_n, %tid.x;\nmad.lo.u32 %clp_t, %clp_t, %clp_u, %clp_n;\n"
       "ld.param.u64 %clp_b, [{}];\nmul.wide.u32 %clp_d, %clp_t, 4;\n"
       "add.s64 %clp_b, %clp_b, %clp_d;\nld.param.u64 %clp_e, [{}];\n"
       "mov.u32 %clp_w, {};\nmov.u32 %clp_n, 0;\nmov.u32 %clp_m, 0;\n",
@@ -579,12 +653,13 @@ Rewritten rewrite(std::string_view text, std::string_view kernel, const Parts& p
   Rewritten rewritten{.parameters = read.parameters.size()};
   rewritten.decisions = static_cast<std::size_t>(
       std::count(analysis.decisions().begin(), analysis.decisions().end(), true));
+  rewritten.is_steady = analysis.is_steady();
   rewritten.barriers_reason = analysis.barriers_reason();
   Parts allowed = parts;
   if (!rewritten.barriers_reason.empty()) allowed.reset(index_of(Part::barriers));
   const std::vector<bool> removed = analysis.removed_by(allowed);
   for (std::size_t i = 0; i < removed.size(); ++i) {
-    const std::optional<Part>& part = analysis.uses()[i].part;
+    const std::optional<Part>& part = analysis.uses()[i].counted;
     if (!part) continue;
     Count& count = rewritten.counts.at(index_of(*part));
     ++count.all;

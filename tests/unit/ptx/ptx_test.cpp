@@ -187,6 +187,49 @@ TEST_CASE("ptx: atomics, vectors, constants and private arrays that data index")
   CHECK(indexed.text.find("st.local.u32 [%rd4], %r1;") != std::string::npos);
 }
 
+TEST_CASE("ptx: branches that depend on order or time cannot be replayed") {
+  const auto is_steady = [](std::string_view body) {
+    return rewrite(module_of(std::string(body) + "@%p1 bra $end;\n$end:\n ret;\n"), "k", {})
+        .is_steady;
+  };
+  CHECK(is_steady("ld.global.u32 %r2, [%rd1];\n setp.eq.s32 %p1, %r2, 0;\n"));
+  CHECK_FALSE(is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n setp.eq.s32 %p1, %r2, 0;\n"));
+  CHECK_FALSE(is_steady("ld.volatile.global.u32 %r2, [%rd1];\n setp.eq.s32 %p1, %r2, 0;\n"));
+  CHECK_FALSE(is_steady("mov.u32 %r2, %clock;\n setp.eq.s32 %p1, %r2, 0;\n"));
+  CHECK_FALSE(
+      is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n st.shared.u32 [tile], %r2;\n"
+                "ld.shared.u32 %r3, [tile];\n setp.eq.s32 %p1, %r3, 0;\n"));
+}
+
+TEST_CASE("ptx: fences stay with stores for which a work-item waits") {
+  constexpr std::string_view waits{
+      "st.global.u32 [%rd1], %r1;\n membar.gl;\n$wait:\n ld.volatile.global.u32 %r2, [%rd1+4];\n"
+      "setp.eq.s32 %p1, %r2, 0;\n @%p1 bra $wait;\n ret;\n"};
+  const Rewritten kept = rewrite(module_of(waits), "k", Parts{}.set());
+  CHECK(kept.text.find("membar.gl;") != std::string::npos);
+  CHECK(count_in(kept, Part::loads) == Count{1, 0});
+  constexpr std::string_view free{"st.global.u32 [%rd1], %r1;\n membar.gl;\n ret;\n"};
+  CHECK(rewrite(module_of(free), "k", Parts{}.set()).text.find("membar") == std::string::npos);
+}
+
+TEST_CASE("ptx: images count as memory that stays, and unknown accesses keep their addresses") {
+  const Parts all = Parts{}.set();
+  const Rewritten images = rewrite(
+      module_of("ld.global.u32 %r2, [%rd1];\n tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r2, "
+                "%r1}];\n st.global.f32 [%rd2], %f1;\n ret;\n"),
+      "k", all);
+  CHECK(count_in(images, Part::loads) == Count{2, 0});
+  CHECK(count_in(images, Part::stores) == Count{1, 1});
+  const Rewritten unknown =
+      rewrite(module_of("ld.global.u32 %r2, [%rd1];\n cvt.u64.u32 %rd3, %r2;\n"
+                        "multimem.red.add.u32 [%rd3], %r1;\n ret;\n"),
+              "k", all);
+  CHECK(count_in(unknown, Part::loads) == Count{1, 0});
+  const Rewritten close =
+      rewrite(module_of("st.global.u32[%rd1], %r1;\n mov.b64{%r2, %r3}, %rd2;\n ret;\n"), "k", all);
+  CHECK(count_in(close, Part::stores) == Count{1, 1});
+}
+
 TEST_CASE("ptx: a text that is not understood is refused") {
   CHECK_FALSE(is_ptx("kernel void k() {}"));
   CHECK_THROWS_WITH_AS(rewrite(module_of("ret;\n"), "none", {}), "the PTX text has no kernel none",
@@ -197,6 +240,12 @@ TEST_CASE("ptx: a text that is not understood is refused") {
                        "a bracket of the PTX text is not closed", PtxError);
   CHECK_THROWS_WITH_AS(rewrite(".version 9.0\n.entry k() { ret }", "k", {}),
                        "a statement of the PTX text has no end", PtxError);
+  CHECK_THROWS_WITH_AS(rewrite(module_of(".reg .v2 .b32 %v;\n ret;\n"), "k", {}),
+                       "registers of type .v2 are not supported", PtxError);
+  CHECK_THROWS_WITH_AS(rewrite(module_of("{ .reg .b64 %r<3>; }\n ret;\n"), "k", {}),
+                       "two registers %r have different types", PtxError);
+  CHECK_THROWS_WITH_AS(rewrite(module_of("ld.global.u32;\n ret;\n"), "k", {}),
+                       "a memory access of the PTX text has no operand", PtxError);
 }
 
 }  // namespace clprobe::ptx
