@@ -25,7 +25,7 @@ EU; L1; L2; L3; LLC; TLB; DRAM; VRAM; HBM; shared memory; LDS; local memory; glo
 occupancy; roofline; coalescing; cacheline; cache line; bank conflict; bank conflicts; barrier;
 divergence; plateau; no plateau; lanes; pointer chase; Little's law; MSHR; pinned; serial; at least; ±;
 timed by; alone; in a queue; 99th percentile; after idling; half the bandwidth at; one compute unit;
-one contiguous run per work-item; coalesced; by set; per way; global 1; L2?; memory data: L2; not seen;
+small strides; almost any stride; coalesced; by set; per way; global 1; L2?; memory data: L2; not seen;
 beware of; warnings; far L2; core clock; pointer chase under load; not significant; memory bandwidth;
 levels that disagree; shared cores; changing speed; a changing speed; refused points; scattering
 samples; prelude; folded; by groups at once; app time; warm time; equal to app; resident groups;

@@ -29,7 +29,7 @@ TEST_CASE("the fastest series of each operation stand in one line, what they sha
   CHECK(same.rows.size() == 3);
   add(result, "copy int", 3e12, "cpu-serial");
   CHECK(probe.card(result).lines[0].text ==
-        "read 2.00 TB/s (int4, coalesced), copy 3.00 TB/s (int, one contiguous run per work-item)");
+        "read 2.00 TB/s (int4, coalesced), copy 3.00 TB/s (int, small strides)");
 }
 
 }  // namespace clprobe::stride

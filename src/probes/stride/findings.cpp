@@ -358,9 +358,9 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
     }
     case CurveClass::cpu_serial:
       return fmt::format(
-          "let each work-item {} one contiguous run; neighbouring elements for neighbouring "
-          "work-items reach {} of the best bandwidth",
-          curve.verb, percent(points.back().bandwidth));
+          "let each work-item {} one contiguous run, which reaches {} of the best bandwidth; "
+          "neighbouring elements for neighbouring work-items reach {}",
+          curve.verb, percent(points.front().bandwidth), percent(points.back().bandwidth));
     case CurveClass::flat:
       return fmt::format(
           "choose any stride: the slowest reaches {} of the best bandwidth",
@@ -368,7 +368,13 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
     case CurveClass::unclear:
       break;
   }
-  if (verdict.knee) {
+  const auto slowest_from = [&points](std::size_t knee) {
+    return std::min_element(points.begin() + static_cast<std::ptrdiff_t>(knee), points.end(),
+                            is_slower)
+        ->bandwidth;
+  };
+  // A rule that the smallest stride beats is none.
+  if (verdict.knee && points.front().bandwidth < slowest_from(*verdict.knee)) {
     return fmt::format(
         "{} with strides of at least {}; one contiguous run per work-item reaches {} of the best "
         "bandwidth",
@@ -405,8 +411,14 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }
   if (stride.low != stride.high) {
-    stride.reason = fmt::format("several strides are equally fast: {} to {}",
-                                bytes_text(*stride.low), bytes_text(*stride.high));
+    const bool has_slower =
+        std::any_of(curve.points.begin(), curve.points.end(), [&](const CurvePoint& point) {
+          return point.stride_bytes > *stride.low && point.stride_bytes < *stride.high &&
+                 point.high < best.low * (1.0 - min_difference(device));
+        });
+    stride.reason =
+        fmt::format("several strides are equally fast: {} to {}{}", bytes_text(*stride.low),
+                    bytes_text(*stride.high), has_slower ? ", with slower ones between" : "");
     stride.value.reset();
   }
   found.findings.push_back(std::move(stride));
