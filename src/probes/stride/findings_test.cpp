@@ -143,8 +143,10 @@ TEST_CASE("the best stride lies among those that another run might find best") {
     const Finding& best = *find(found, "best_stride");
     // If several strides are equally fast, the best stride has no value.
     CHECK(best.value.has_value() == (best.low == best.high));
-    CHECK((best.value ? *best.value == 64.0
-                      : best.reason.starts_with("several strides are equally fast: 16 B")));
+    CHECK((best.value
+               ? *best.value == 64.0
+               : best.reason == "several strides are equally fast: 16 B to 64 B, with slower ones "
+                                "between"));
     return std::pair(*best.low, *best.high);
   };
   using Bracket = std::pair<double, double>;
@@ -152,6 +154,19 @@ TEST_CASE("the best stride lies among those that another run might find best") {
   CHECK(bracket(DeviceType::gpu, 0.95) == Bracket{64.0, 64.0});
   CHECK(bracket(DeviceType::cpu, 0.9) == Bracket{16.0, 64.0});
   CHECK(bracket(DeviceType::cpu, 0.85) == Bracket{64.0, 64.0});
+}
+
+TEST_CASE("no rule for large strides that the smallest stride beats, and slower ones are said") {
+  // The smallest stride is the fastest, and two strides before the knee are slow.
+  const std::vector<double> hollow{4e12,   2e12,   1.9e12, 2.1e12, 3.7e12, 3.7e12, 3.7e12,
+                                   3.7e12, 3.7e12, 3.9e12, 3.8e12, 3.8e12, 3.8e12};
+  const Findings found = analyse(gpu(), points_of(hollow));
+  const Finding* const advice = find(found, "advice");
+  REQUIRE(advice != nullptr);
+  CHECK(advice->label == "use a stride of 4 B, the fastest here; no simple rule fits this curve");
+  const Finding* const best = find(found, "best_stride");
+  REQUIRE(best != nullptr);
+  CHECK(best->value == 4.0);
 }
 
 TEST_CASE("failed points, points without times and gaps are not guessed over") {
