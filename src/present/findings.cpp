@@ -69,7 +69,12 @@ std::string percent_of(double value) {
 constexpr std::array unit_rows{
     UnitRow{"seconds", format_seconds},
     UnitRow{"ms", [](double value) { return format_seconds(value * 1e-3); }},
-    UnitRow{"mw", [](double value) { return fmt::format("{} W", format_number(value * 1e-3)); }},
+    // A power meter that reports 0 has not updated since it was last read.
+    UnitRow{"mw",
+            [](double value) {
+              return value > 0.0 ? fmt::format("{} W", format_number(value * 1e-3))
+                                 : std::string("-");
+            }},
     UnitRow{"watts", [](double value) { return fmt::format("{} W", format_number(value)); }},
     UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
     UnitRow{"bytes", size_text},
