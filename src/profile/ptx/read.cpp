@@ -110,7 +110,7 @@ Statement read_statement(std::string_view text) {
            text[length] != '{') {
       ++length;
     }
-    const std::string word(text.substr(0, length));
+    std::string word(text.substr(0, length));
     text = trimmed(text.substr(length));
     return word;
   };
@@ -182,13 +182,13 @@ void Registers::declare(std::string_view directive) {
   const std::string_view type = rest.substr(0, length);
   unsigned width = 1;
   if (type != ".pred") {
-    const auto digit = std::find_if(type.begin(), type.end(), [](char each) {
-      return std::isdigit(static_cast<unsigned char>(each)) != 0;
-    });
+    const std::string_view digits =
+        type.substr(std::min(type.find_first_of("0123456789"), type.size()));
     width = 0;
-    for (auto each = digit; each != type.end() && *each >= '0' && *each <= '9'; ++each) {
-      width = 10 * width + static_cast<unsigned>(*each - '0');
+    for (const char each : digits.substr(0, std::min<std::size_t>(digits.find('x'), 3))) {
+      width = 10 * width + static_cast<unsigned>(each - '0');
     }
+    if (digits.ends_with("x2")) width *= 2;  // two halves in a register
   }
   if (type.starts_with(".v") || width == 0 || width > 64) {
     throw PtxError(fmt::format("registers of type {} are not supported", type));

@@ -54,8 +54,9 @@ Kind kind_of(const Statement& statement) {
   if (base == "bra" || base == "brx") return Kind::branch;
   if (base == "ret" || base == "exit") return Kind::end;
   if (base == "membar" || base == "fence") return Kind::fence;
-  if (base == "call")
+  if (base == "call") {
     throw PtxError("the kernel calls a function that the compiler did not inline");
+  }
   constexpr std::array fixed{
       "tex", "tld4",     "suld",      "sust",  "sured",    "prefetch", "trap",      "brkpt",
       "cp",  "mbarrier", "nanosleep", "wgmma", "ldmatrix", "stmatrix", "prefetchu", "discard"};

@@ -178,6 +178,12 @@ TEST_CASE("ptx: atomics, vectors, constants and private arrays that data index")
   CHECK(wide.text.find("xor.b64 %fd1, %clp_d, 0x3ff") != std::string::npos);
   CHECK(wide.text.find("xor.b16 %rs1, %clp_h, 0x") != std::string::npos);
   CHECK(count_of(wide.text, "add.u32 %clp_s") == 2);
+  const Rewritten halves = rewrite(
+      module_of(".reg .f16x2 %h<3>;\n ld.global.b32 %h1, [%rd1];\n st.global.b32 [%rd1], %h1;\n "
+                "ret;\n"),
+      "k", all);
+  CHECK(halves.text.find("xor.b32 %h1, %clp_c") != std::string::npos);
+  CHECK(halves.text.find("mov.b32 %clp_t, %h1;") != std::string::npos);
   const Rewritten indexed = rewrite(
       module_of("ld.global.u32 %r2, [%rd1];\n mul.wide.u32 %rd3, %r2, 4;\n mov.u64 %rd4, depot;\n"
                 "add.s64 %rd5, %rd4, %rd3;\n st.local.u32 [%rd4], %r1;\n"
