@@ -6,9 +6,9 @@
 
 Prints these lines:
 - the ratios of the thesis and of clprobe, as the median over several seeds and for each seed
-- the number of median ratios within 25 %, and of sentences (bench/thesis.py) that hold with most seeds
+- the number of median ratios within 25 %, and of statements (bench/thesis.py) that hold with most seeds
 - the same numbers for the first seed alone
-- the sentences that do not hold with all seeds
+- the statements that do not hold with all seeds
 - the ratios of the arrays with one parameter changed, which shows the causes of differences
 - the times of the what-ifs relative to the time without them
 
@@ -74,16 +74,16 @@ def holds_mostly(holds: Callable[[Bars], bool], seeds: list[Bars]) -> bool:
 
 
 def count_line(names: list[str], cases: list[list[Bars]]) -> str:
-    """Counts the median ratios within 25 % and the sentences that hold with most seeds."""
+    """Counts the median ratios within 25 % and the statements that hold with most seeds."""
     ratios = [median_of(seeds, what) for seeds in cases for what in seeds[0].ratios]
     holding = [holds_mostly(holds, seeds) for name, seeds in zip(names, cases)
                for _, holds in SENTENCES[name]]
     return (f"{sum(is_near(*pair) for pair in ratios)} of {len(ratios)} ratios are within 25 %, and "
-            f"{sum(holding)} of {len(holding)} sentences hold")
+            f"{sum(holding)} of {len(holding)} statements hold")
 
 
 def missed_lines(name: str, seeds: list[Bars]) -> list[str]:
-    """Returns the sentences of a case that fail with some seed, and the number of seeds with which they
+    """Returns the statements of a case that fail with some seed, and the number of seeds with which they
     hold."""
     holding = {says: sum(holds(each) for each in seeds) for says, holds in SENTENCES[name]}
     return [f"{says}: {count} of {len(seeds)}" for says, count in holding.items() if count < len(seeds)]
@@ -99,7 +99,7 @@ def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
 
 def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
     """Returns a row for each changed parameter: the ratios of the arrays and the number of missed
-    sentences."""
+    statements."""
     names = [(name, value) for each in VARIED for name, value in each.items()]
     labels = ["as found", *(f"`{name} {value}`" if "." in name else f"`--set {name}={value}`"
                             for name, value in names)]
