@@ -98,6 +98,9 @@ struct Shape {
     return variant == Variant::warm || is_concurrent(variant) || is_folded(setting);
   }
 
+  /// True if the rewritten launch lacks nothing.
+  [[nodiscard]] bool is_unchanged() const { return removed.none() && !setting.without_functions; }
+
   template <typename Visitor>
   void visit(Visitor& f) {
     constexpr Bounds count{.max = std::int64_t{1} << 62U};

@@ -194,7 +194,7 @@ std::string ptx_of(const cl::Kernel& kernel) {
 }
 
 cl::Program build_ptx(const Session& session, const std::string& ptx, const std::string& options) {
-  // Of the program's options, only those of the assembler apply.
+  // Only the options of the assembler apply.
   std::string kept;
   std::istringstream words(options);
   bool takes_value = false;  // "-cl-nv-maxrregcount 32"

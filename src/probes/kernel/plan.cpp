@@ -343,7 +343,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       if (is_left_out(i, each.sweep().size(), request.effort)) continue;
       result.points.push_back(each.instrumented(each.sweep()[i]));
     }
-    // Whether the kernel can be rewritten instead is known after its plain launch (refine).
+    // After its plain launch, a kernel may be rewritten instead (refine).
     if (!gives_ptx(device)) each.add_switched({}, result.points);
   }
   for (const Planned& each : kernels) {

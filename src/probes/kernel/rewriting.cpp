@@ -90,7 +90,7 @@ FactorVerdicts rewriting_verdicts(const Parameters& facts) {
     if (each.factor == Factor::barriers) reason = facts.text_or(barriers_fact, reason);
     verdicts.at(static_cast<std::size_t>(each.factor)) = {Possibility::refused, std::move(reason)};
   }
-  // What only the instrumentation of the text could remove.
+  // Only instrumentation of the text could remove these causes.
   for (const Factor each : {Factor::lanes, Factor::fences}) {
     if (facts.text_or(absence_of(row_of(each).cause.name), "") == not_present) continue;
     verdicts.at(static_cast<std::size_t>(each)) = {

@@ -323,7 +323,7 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-/// What becomes of branches that values from memory decide.
+/// Treatment of the branches that values from memory decide.
 enum class Branches : std::uint8_t {
   own,       ///< they stay, and with them all instructions that decide
   recorded,  ///< they stay, and each work-item records its decisions

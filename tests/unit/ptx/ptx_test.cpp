@@ -201,6 +201,9 @@ TEST_CASE("ptx: branches that depend on order or time cannot be replayed") {
   CHECK(is_steady("ld.global.u32 %r2, [%rd1];\n setp.eq.s32 %p1, %r2, 0;\n"));
   CHECK_FALSE(is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n setp.eq.s32 %p1, %r2, 0;\n"));
   CHECK_FALSE(is_steady("ld.volatile.global.u32 %r2, [%rd1];\n setp.eq.s32 %p1, %r2, 0;\n"));
+  CHECK_FALSE(
+      is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n cvt.u64.u32 %rd3, %r2;\n"
+                "ld.global.u32 %r3, [%rd3];\n setp.eq.s32 %p1, %r3, 0;\n"));
   CHECK_FALSE(is_steady("mov.u32 %r2, %clock;\n setp.eq.s32 %p1, %r2, 0;\n"));
   CHECK_FALSE(
       is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n st.shared.u32 [tile], %r2;\n"
