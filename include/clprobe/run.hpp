@@ -188,6 +188,8 @@ struct CardLevel {
 struct CardLine {
   std::string topic{};
   std::string text{};
+  /// True for sentences, which are cut later than lists.
+  bool is_sentence{false};
 };
 
 /// A value for working sets of more than `from` and up to `to` bytes.

@@ -360,16 +360,23 @@ int topic_width_of(const Page& page, const DeviceCard& card) {
   return std::min(width, page.width() / 3);
 }
 
-/// Returns the card's topics, each with at most `max_lines` lines. Findings that could not be
-/// measured form a single topic, and so do the kinds of warnings.
+/// Maximum numbers of lines of a topic.
+struct MaxLines {
+  std::size_t list{1};
+  std::size_t sentence{1};
+};
+
+/// Returns the card's topics, cut to `most` lines. Findings that could not be measured form a
+/// single topic, and so do the kinds of warnings.
 std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int topic_width,
-                                  bool has_warnings, std::size_t max_lines) {
+                                  bool has_warnings, const MaxLines& most) {
   const std::string_view mark = mark_of(page);
   const int width = page.width() - indent - topic_width - gap;
   std::vector<CardEntry> entries;
   for (const CardLine& each : card.lines) {
     const std::string text = page.show(each.text);
     std::vector<std::string> lines = wrap(text, width);
+    const std::size_t max_lines = each.is_sentence ? most.sentence : most.list;
     if (lines.size() > max_lines) lines = shorten(text, max_lines, width, mark);
     entries.push_back({cut_to_width(page.show(each.topic), topic_width, mark), std::move(lines)});
   }
@@ -377,8 +384,8 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
                             Ink ink) {
     if (parts.empty()) return;
     std::vector<std::string> lines = list_in(shown(page, parts), width);
-    if (lines.size() > max_lines) {
-      lines = shorten(joined(shown(page, parts)), max_lines, width, mark);
+    if (lines.size() > most.list) {
+      lines = shorten(joined(shown(page, parts)), most.list, width, mark);
     }
     entries.push_back({std::string(topic), std::move(lines), ink});
   };
@@ -388,20 +395,22 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
   return entries;
 }
 
-/// Returns the card's topics with at most two lines each, or four on pages narrower than 80
-/// columns. If the card would have more than 16 lines, each topic has a single line, so that a
-/// chart also fits on the screen.
+/// Returns the card's topics. Lists have at most two lines, and sentences six. If the card would
+/// have more than 16 lines, so that no chart fits on the screen, all have two lines, or one. On
+/// pages narrower than 80 columns, all have up to four lines.
 std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
                                         bool has_warnings, std::size_t title_lines) {
   constexpr int usual_width = 80;
   constexpr std::size_t max_card_lines = 16;
-  const bool is_narrow = page.width() < usual_width;
-  std::vector<CardEntry> entries =
-      entries_of(page, card, topic_width, has_warnings, is_narrow ? 4 : 2);
-  std::size_t lines = title_lines + (card.levels.empty() ? 0 : 1 + card.levels.size());
-  for (const CardEntry& each : entries) lines += each.lines.size();
-  if (is_narrow || lines <= max_card_lines) return entries;
-  return entries_of(page, card, topic_width, has_warnings, 1);
+  if (page.width() < usual_width) return entries_of(page, card, topic_width, has_warnings, {4, 4});
+  std::vector<CardEntry> entries;
+  for (const MaxLines& most : {MaxLines{2, 6}, MaxLines{2, 2}, MaxLines{1, 1}}) {
+    entries = entries_of(page, card, topic_width, has_warnings, most);
+    std::size_t lines = title_lines + (card.levels.empty() ? 0 : 1 + card.levels.size());
+    for (const CardEntry& each : entries) lines += each.lines.size();
+    if (lines <= max_card_lines) break;
+  }
+  return entries;
 }
 
 /// Levels of detail, from the most to the least detailed. A page shows the first level that fits.

@@ -303,9 +303,17 @@ double idle_share(const KernelOccupancy& filled);
 /// reason why no cause is reported, without a full stop.
 std::string doubt_advice(std::string_view doubt);
 
-/// Returns one sentence on the largest cost and how to avoid the cost. `app_share`: the kernel's
-/// share of the program's device time.
+/// Bytes of a kernel's buffers and images, and the bandwidth of the device's memory.
+struct BufferTransfer {
+  double bytes{0.0};
+  double bytes_per_second{0.0};
+  double share{0.0};  ///< time to transfer each byte once, as a share of the kernel's time
+};
+
+/// Returns one sentence on the largest cost and how to avoid the cost; without costs, what the
+/// transfer of the buffers says. `app_share`: the kernel's share of the program's device time.
 std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& filled = {},
-                          std::optional<double> app_share = {});
+                          std::optional<double> app_share = {},
+                          const std::optional<BufferTransfer>& transfer = {});
 
 }  // namespace clprobe::kernel

@@ -401,6 +401,20 @@ void add_kernel(const Replayed& of, Findings& found) {
   add_witness(of, found);
 }
 
+/// Adds the time to transfer each byte of the buffers once, as a share of the kernel's time.
+std::optional<BufferTransfer> add_transfer(const Replayed& of, Findings& found) {
+  const double bytes = number_in(of.any->facts, buffer_bytes_fact).value_or(0.0);
+  const double rate = number_in(of.any->facts, memory_rate_fact).value_or(0.0);
+  if (!of.cold || !(bytes > 0.0) || !(rate > 0.0)) return std::nullopt;
+  const double ns = bytes / rate * ns_per_second;
+  const BufferTransfer transfer{
+      .bytes = bytes, .bytes_per_second = rate, .share = ns / of.cold->ns};
+  found.findings.push_back(finding_of("buffer_transfer", of.label, "share", "buffers and bandwidth",
+                                      transfer.share, ns / of.cold->ns_interval.high,
+                                      ns / of.cold->ns_interval.low));
+  return transfer;
+}
+
 }  // namespace
 
 std::vector<CardMark> marks_of(const ProbeResult& result) {
@@ -438,8 +452,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     add_working_set(points, each.label, found);
     const KernelCauses causes = add_causes(device, points, each.label, found);
     const KernelOccupancy filled = add_occupancy(device, points, each.label, found);
-    const std::string advice =
-        kernel_advice(causes, filled, share_in(each.any->facts, app_share_fact));
+    const std::string advice = kernel_advice(
+        causes, filled, share_in(each.any->facts, app_share_fact), add_transfer(each, found));
     if (advice.empty()) continue;
     // If only costs of occupancy are reported, the advice belongs to the series of resident groups.
     // Otherwise the advice belongs to the series of causes.

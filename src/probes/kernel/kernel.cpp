@@ -46,6 +46,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "near_waits", .unit = "share"},
     {.name = "resident_groups", .better = Better::unknown},
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
+    {.name = "buffer_transfer", .unit = "share", .better = Better::unknown},
     {.name = "idle_units", .unit = "share"},
     {.name = "occupancy", .unit = "share"},
     {.name = "tail", .unit = "share"},
@@ -92,7 +93,7 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
 /// Returns the card's line with the kernel's time, its share of the program's device time, and the
 /// advice.
 CardLine line_of(const ProbeResult& result, const std::string& label, double seconds) {
-  CardLine line{label, format_seconds(seconds)};
+  CardLine line{label, format_seconds(seconds), true};
   const Finding* const share = find_value(result.findings, stack_app_share_name, label);
   if (share != nullptr) {
     line.text += fmt::format(", {:.0f} % of the program's device time", 100.0 * *share->value);

@@ -160,6 +160,9 @@ inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share_ppm";
 inline constexpr std::string_view app_launches_fact = "app_launches";
 
+/// Bytes per second that the device's memory transfers, for plain launches.
+inline constexpr std::string_view memory_rate_fact = "memory_bytes_per_second";
+
 // Names of the facts about launches with entry code.
 
 /// Unused local memory of each group.
@@ -231,8 +234,9 @@ struct Observation {
     for (const std::string_view name : {app_ns_fact, app_mean_ns_fact, noise_ns_fact}) {
       f.fact(name, number, year_ns);
     }
-    for (const std::string_view name : {app_launches_fact, buffer_bytes_fact, last_cache_fact,
-                                        padding_fact, resident_fact, noise_amount_fact}) {
+    for (const std::string_view name :
+         {app_launches_fact, buffer_bytes_fact, last_cache_fact, padding_fact, resident_fact,
+          noise_amount_fact, memory_rate_fact}) {
       f.fact(name, number, large);
     }
     f.fact(replayed_fact, number, large);

@@ -130,6 +130,18 @@ TEST_CASE("kernel: what folding saves is memory's, where the prelude costs nothi
   CHECK(need(found, "equal_to_app").reason.starts_with("not known"));
 }
 
+TEST_CASE("kernel: what its buffers take of its time") {
+  std::vector<Point> points = measured(1.0);
+  for (Point& point : points) {
+    point.facts.set(buffer_bytes_fact, std::int64_t{40'000'000});
+    point.facts.set(memory_rate_fact, std::int64_t{100'000'000'000});
+  }
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& share = need(found, "buffer_transfer");
+  CHECK(*share.value == doctest::Approx(0.4).epsilon(0.01));
+  CHECK(*share.low < *share.high);
+}
+
 TEST_CASE("kernel: the card has the answer behind the time, and what it is of the program's") {
   const auto line = [](std::vector<Point> points) {
     ProbeResult result{.points = std::move(points)};

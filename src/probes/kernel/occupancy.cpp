@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "probes/kernel/causes.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -197,6 +198,30 @@ std::string advice_about_idle_units(const KernelOccupancy& filled) {
       filled.groups, filled.units, percent(idle_share(filled)));
 }
 
+/// Returns what the size of the buffers says about the kernel's time. Caches are cold, so memory
+/// transfers each used byte at least once.
+std::string text_of(const BufferTransfer& transfer) {
+  constexpr double bound = 0.7;   // share from which on memory leaves little to gain
+  constexpr double whole = 1.25;  // share beyond which the kernel cannot use all bytes
+  const std::string rate = format_rate(transfer.bytes_per_second);
+  const std::string buffers = size_text(transfer.bytes) + " of buffers";
+  if (transfer.share > whole) {
+    return fmt::format(
+        "It uses only a part of its {}: at the memory's bandwidth of {}, all of them would take "
+        "{:.1f} times as long.",
+        buffers, rate, transfer.share);
+  }
+  if (transfer.share < bound) {
+    return fmt::format("Memory bandwidth ({}) limits it only if it transfers its {} {:.{}f} times.",
+                       rate, buffers, 1.0 / transfer.share, transfer.share > 0.1 ? 1 : 0);
+  }
+  return fmt::format(
+      "Memory bandwidth ({}) limits it if it uses all of its {}: transferring them once takes {} "
+      "of "
+      "its time.",
+      rate, buffers, percent(transfer.share));
+}
+
 /// True if the launch has less than half of the groups that the device can run at the same time.
 bool is_small(const KernelOccupancy& filled) {
   return filled.occupancy && filled.groups > 0 &&
@@ -261,7 +286,8 @@ std::string doubt_advice(std::string_view doubt) {
 }
 
 std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& filled,
-                          std::optional<double> app_share) {
+                          std::optional<double> app_share,
+                          const std::optional<BufferTransfer>& transfer) {
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   const double first = ranked.empty() ? 0.0 : ranked.front().share;
   // Causes are shares of the time of the units that work.
@@ -301,7 +327,10 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   if (filled.occupancy && found_share(filled.occupancy->fewer) > 0.0) {
     return advice_about_occupancy(*filled.occupancy);
   }
-  return causes.is_believed ? advice_without_cause(causes) : doubt_advice(causes.doubt);
+  const std::string rest =
+      causes.is_believed ? advice_without_cause(causes) : doubt_advice(causes.doubt);
+  if (!transfer) return rest;
+  return text_of(*transfer) + (rest.empty() ? "" : " ") + rest;
 }
 
 }  // namespace clprobe::kernel

@@ -185,4 +185,25 @@ TEST_CASE("the sentence is about the largest share") {
   CHECK(is_about_barriers(kernel_advice(causes_of(0.11), filled)));
 }
 
+TEST_CASE("without a cost, the buffers are held against the memory's bandwidth") {
+  const auto said = [](double share) {
+    const BufferTransfer transfer{.bytes = 64 << 20, .bytes_per_second = 57e9, .share = share};
+    return kernel_advice({.doubt = "unknown"}, {}, {}, transfer);
+  };
+  CHECK(said(0.69) ==
+        "Memory bandwidth (57.0 GB/s) limits it only if it transfers its 64 MiB of buffers 1.4 "
+        "times. No cause reported: unknown.");
+  CHECK(
+      said(0.71).starts_with("Memory bandwidth (57.0 GB/s) limits it if it uses all of its 64 "
+                             "MiB of buffers: transferring them once takes 71 % of its time."));
+  CHECK(said(1.24).starts_with("Memory bandwidth (57.0 GB/s) limits it if it uses all"));
+  CHECK(
+      said(1.26).starts_with("It uses only a part of its 64 MiB of buffers: at the memory's "
+                             "bandwidth of 57.0 GB/s, all of them would take 1.3 times as long."));
+  CHECK(said(0.05).find("transfers its 64 MiB of buffers 20 times.") != std::string::npos);
+  // A cost that was found is the answer.
+  CHECK(kernel_advice(causes_of(0.6), {}, {}, BufferTransfer{1.0, 1.0, 0.5})
+            .starts_with("Removing barriers saves"));
+}
+
 }  // namespace clprobe::kernel

@@ -93,6 +93,15 @@ double difference_us(std::uint64_t later, std::uint64_t earlier) {
 
 }  // namespace
 
+double least_ns(const std::function<LaunchTimes()>& launch) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 3; ++i) {
+    const LaunchTimes times = launch();
+    least = std::min(least, static_cast<double>(times.event_ns.value_or(times.host_ns)));
+  }
+  return least;
+}
+
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
   // Kernels that need device queues or pipes cannot be replayed, because bundles do not record
@@ -129,12 +138,15 @@ void Replay::build_own() {
 }
 
 void Replay::compare_with_first() {
+  const std::vector<bool> are_floats = objects_of_floats(bundle_);
   std::uint64_t differing = 0;
   std::uint64_t written = 0;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string second = read(objects_[i]);
     if (objects_[i].pristine) written += second.size();
     are_nondeterministic_.push_back(second != after_first_[i]);
+    are_compared_.push_back(!are_nondeterministic_[i] ||
+                            (are_floats[i] && are_close_floats(after_first_[i], second)));
     if (are_nondeterministic_[i]) differing += count_differing(after_first_[i], second);
   }
   outcome_.is_deterministic = differing == 0;
@@ -156,12 +168,10 @@ void Replay::compare_with_app() {
 }
 
 /// Returns the name of the first object whose bytes differ from the first launch's; empty if there
-/// is none. In nondeterministic objects, floats may differ by a small tolerance, and other data is
-/// not compared.
+/// is none. In nondeterministic objects, floats may differ by a small tolerance.
 std::string Replay::other_object() const {
-  const std::vector<bool> are_floats = objects_of_floats(bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (are_nondeterministic_[i] && !are_floats[i]) continue;
+    if (!are_compared_[i]) continue;
     const std::string held = read(objects_[i]);
     const bool is_same = held == after_first_[i] ||
                          (are_nondeterministic_[i] && are_close_floats(after_first_[i], held));
@@ -260,7 +270,11 @@ Parameters Replay::prepare(const Shape& shape) {
     set(resident_fact, count_resident(padding));
     return facts;
   }
-  if (shape.variant == Variant::plain) return count_removable();
+  if (shape.variant == Variant::plain) {
+    facts = count_removable();
+    set(memory_rate_fact, memory_rate());
+    return facts;
+  }
   if (shape.variant == Variant::warm) return facts;
   if (shape.variant == Variant::rewritten) {
     prepare_rewritten(shape);
@@ -273,12 +287,9 @@ Parameters Replay::prepare(const Shape& shape) {
     return ratios_of({.variant = shape.variant, .timer = shape.timer});
   }
   session_.use_all_cores();  // concurrent launches do not use the session's queue
-  double kernel_ns = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 3; ++i) {
-    const LaunchTimes times =
-        run_alone({.variant = Variant::instrumented, .setting = shape.setting}, true);
-    kernel_ns = std::min(kernel_ns, static_cast<double>(times.event_ns.value_or(times.host_ns)));
-  }
+  const double kernel_ns = least_ns([&] {
+    return run_alone({.variant = Variant::instrumented, .setting = shape.setting}, true);
+  });
   const double alone_ns = shape.variant == Variant::copies
                               ? prepare_copies(shape.setting, kernel_ns)
                               : prepare_loads(kernel_ns);
@@ -335,12 +346,20 @@ void Replay::make_flush_buffer() {
 
 /// Replaces the contents of all caches: all compute units read and write more data than the caches
 /// hold.
-void Replay::flush() {
+LaunchTimes Replay::flush() {
   constexpr std::uint64_t item_bytes = sizeof(cl_uint4);
   make_flush_buffer();
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
   kernel.setArg(0, flush_buffer_);
-  session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
+  return session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
+}
+
+/// Returns the bytes per second that memory transfers when all compute units read and write more
+/// data than the caches hold: the fastest of three launches.
+std::uint64_t Replay::memory_rate() {
+  const double bytes = 2.0 * static_cast<double>(flush_bytes_);
+  const double ns = least_ns([&] { return flush(); });
+  return ns > 0.0 ? static_cast<std::uint64_t>(bytes / ns * ns_per_second) : 0;
 }
 
 /// Returns facts with the ratios time of `changed`, which removes nothing / plain time, measured at

@@ -143,6 +143,9 @@ struct Decisions {
   std::uint32_t words{0};  ///< number of 32-bit words of each work-item
 };
 
+/// Returns the least time in ns of three launches.
+double least_ns(const std::function<LaunchTimes()>& launch);
+
 class Replay {
  public:
   /// Builds the program, fills the objects, launches the kernel twice, and compares the results.
@@ -179,7 +182,7 @@ class Replay {
   [[nodiscard]] ptx::Rewritten rewrite(const std::string& text, const ptx::Parts& parts,
                                        ptx::Branches branches) const;
   [[nodiscard]] bool can_replay_branches(const ptx::Rewritten& kernel) const;
-  bool has_replayed_branches();
+  bool has_replayed_branches(const ptx::Rewritten& own);
   const std::string& text_without_functions();
   Decisions record_decisions(const std::string& text);
   const Decisions& recorded_decisions(const std::string& text, bool without_functions);
@@ -223,7 +226,8 @@ class Replay {
   void compare_with_app();
   void compare_with_first();
   void restore();
-  void flush();
+  LaunchTimes flush();
+  std::uint64_t memory_rate();
   void make_flush_buffer();
   void check_guards() const;
 
@@ -252,6 +256,8 @@ class Replay {
   std::vector<std::string> after_first_{};
   // True for each object whose bytes differ between the first and the second launch.
   std::vector<bool> are_nondeterministic_{};
+  // True for each object that other builds are compared in: not for data that races make differ.
+  std::vector<bool> are_compared_{};
   std::optional<LoadNoise> load_noise_{};
   std::optional<Copies> copies_{};
   std::uint32_t amount_{0};  // number of loads per work-item, or of launches of each copy

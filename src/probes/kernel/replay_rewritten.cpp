@@ -60,7 +60,8 @@ Parameters Replay::count_removable() {
     prepare_rewritten({.variant = Variant::rewritten});
     if (can_replay_branches(without_all)) {
       ptx::Rewritten replayed = rewrite(ptx_, all, ptx::Branches::replayed);
-      if (count_removed(replayed) > count_removed(without_all) && has_replayed_branches()) {
+      const bool removes_more = count_removed(replayed) > count_removed(without_all);
+      if (removes_more && has_replayed_branches(without_all)) {
         facts.set(replayed_fact, static_cast<std::int64_t>(replayed.decisions));
         without_all = std::move(replayed);
       }
@@ -92,11 +93,16 @@ bool Replay::can_replay_branches(const ptx::Rewritten& kernel) const {
   return true;
 }
 
-/// True if the kernel that replays its branches leaves the right bytes.
-bool Replay::has_replayed_branches() {
+/// True if the kernel that replays its branches leaves the right bytes, and is not much slower than
+/// the plain launch. If `own`, the kernel with its own branches, lacks no load, a slow replay still
+/// gives lower bounds.
+bool Replay::has_replayed_branches(const ptx::Rewritten& own) {
+  const Shape replaying{.variant = Variant::rewritten, .replays_branches = true};
   try {
-    prepare_rewritten({.variant = Variant::rewritten, .replays_branches = true});
-    return true;
+    prepare_rewritten(replaying);
+    if (own.counts.at(ptx::index_of(ptx::Part::loads)).removed == 0) return true;
+    const double plain_ns = least_ns([&] { return run_alone({}, true); });
+    return least_ns([&] { return run_alone(replaying, true); }) <= max_instrument_ratio * plain_ns;
   } catch (const Unsupported&) {
     return false;
   }

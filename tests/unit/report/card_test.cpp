@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "example_runs.hpp"
@@ -95,6 +96,15 @@ TEST_CASE("an answer takes at most two lines at 80 columns, and a list one") {
         CHECK(display_width(line) <= width);
       }
     }
+  }
+  // A sentence is cut only where the card would have more than 16 lines.
+  const auto is_cut = [&run] {
+    const std::vector<std::string> lines = card_lines(run, 80);
+    return std::ranges::any_of(lines, [](const auto& line) { return line.ends_with("…"); });
+  };
+  for (const auto& [sentences, is_sentence_cut] : {std::pair{2U, false}, std::pair{4U, true}}) {
+    card.lines.assign(sentences, {"one", text.substr(0, 300), true});
+    CHECK(is_cut() == is_sentence_cut);
   }
   // The first warning stands whole, on lines of its own.
   run.results[0].warnings = {{.code = std::string(60, 'a') + "_and_more_of_it"},
