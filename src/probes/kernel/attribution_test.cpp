@@ -137,7 +137,9 @@ TEST_CASE("what a stream gains without main memory is its first cause") {
   REQUIRE(!ranked_causes(found).empty());
   CHECK(ranked_causes(found).front().row.name == "main_memory");
   CHECK(kernel_advice(found, {}, 0.5)
-            .starts_with("Removing main memory saves at most 63 % of the kernel's time, 3"));
+            .starts_with(
+                "Finding data in near caches instead of main memory saves at most 63 % of the "
+                "kernel's time, 3"));
   CHECK(cause_in(found, "barriers").state == CauseState::not_present);
   CHECK(cause_in(found, "atomics").reason == "the result of atomic_inc is used");
   // The costs and the unattributed time add up to the whole time.

@@ -147,6 +147,8 @@ inline constexpr std::string_view deterministic_fact = "deterministic";
 inline constexpr std::string_view differing_fact = "differing_ppm";
 /// 1 if the replay gives the program's bytes, otherwise 0; absent if unknown.
 inline constexpr std::string_view equal_fact = "equal_to_app";
+/// 1 if the replayed text is another than the program's; absent if not.
+inline constexpr std::string_view other_text_fact = "other_text";
 /// Names of the buffers whose bytes are equal in two replays but differ from the program's bytes.
 /// The fact is absent if no buffer differs.
 inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";
@@ -225,7 +227,7 @@ struct Observation {
   void visit(Visitor& f) {
     constexpr Bounds year_ns{.max = 31'536'000'000'000'000};
     constexpr Bounds large{.max = std::int64_t{1} << 62U};
-    for (const std::string_view name : {deterministic_fact, equal_fact}) {
+    for (const std::string_view name : {deterministic_fact, equal_fact, other_text_fact}) {
       f.fact(name, number, {.max = 1});
     }
     for (const std::string_view name : {differing_fact, app_share_fact}) {

@@ -37,7 +37,9 @@ std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
 
 std::int64_t parts_of(double share) { return std::llround(share * static_cast<double>(million)); }
 
-void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters& facts) {
+void set_facts(const bundle::Bundle& bundle, const Outcome& outcome, Parameters& facts) {
+  const bundle::Launch& launch = bundle.launch;
+  if (bundle.has_other_text) facts.set(other_text_fact, std::int64_t{1});
   facts.set(deterministic_fact, std::int64_t{outcome.is_deterministic ? 1 : 0});
   if (!outcome.is_deterministic) facts.set(differing_fact, parts_of(outcome.differing_share));
   if (outcome.is_equal_to_app) {
@@ -117,7 +119,7 @@ Work prepare(Replays& replays, const Point& point) {
   Work work;
   work.max_iterations = 1;
   work.facts = replay->prepare(shape);
-  set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
+  set_facts(replays.bundle(shape.bundle), replay->outcome(), work.facts);
   work.build = replay->build(shape);
   work.run = [replay, shape](std::uint64_t) {
     const LaunchTimes times = replay->run(shape);

@@ -432,6 +432,7 @@ struct Bundle {
   Launch launch{};
   std::vector<std::string> texts{};    ///< text of each unit, with its headers inserted
   std::vector<std::string> options{};  ///< options of each unit, without folders of headers
+  bool has_other_text{false};          ///< true if the program's launch ran another text
   /// Missing headers, as written in the #include. The text contains an #error in place of each
   /// missing header, which has an effect only in branches that the compiler reads.
   std::vector<std::string> missing{};

@@ -225,7 +225,9 @@ Bundle read_source(const Source& source) {
         text, unit.options,
         with_files(folders, text, unit.options, gathered_of(program, unit, headers), bundle.files),
         bundle);
-    if (is_described) unit.sha256 = sha256_of(text);
+    if (!is_described) continue;
+    const std::string own = std::exchange(unit.sha256, sha256_of(text));
+    bundle.has_other_text = !own.empty() && own != unit.sha256;
   }
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
