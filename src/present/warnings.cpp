@@ -87,7 +87,7 @@ constexpr std::array warning_texts{
         "two replays of {series} differ in {differing_share} of the bytes that the kernel writes",
         "the kernel's order of work varies, so its results cannot be compared with the program's"},
     WarningText{"other_version_differs", "other results",
-                "this version of {series} leaves other bytes in {buffers} than the program's",
+                "this version of {series} leaves other floats in {buffers} than the program",
                 "sums in another order round differently; check the results yourself"},
     WarningText{"time_budget_short", "a short time budget",
                 "the time budget was reached after {measured} of {planned point}",

@@ -43,7 +43,7 @@ finding() {
   json_says '.results | length == 1 and .[0].probe == "kernel" and .[0].status == "ok"' a.json
   [[ $(finding equal_to_app parts) == yes && $(finding deterministic parts) == yes ]]
   [[ $(finding app_share parts) == 1* ]]
-  json_says '.ordinal == 2 and .survey.launches == 3 and (.objects | length == 2) and .offset == [128] and
+  json_says '.survey.launches == 3 and (.objects | length == 2) and .offset == [128] and
     .arguments[0].origin == 4096 and .arguments[2].local_bytes == 256 and .arguments[3].hex == "0500000007000000" and
     (.arguments[4] | .null or .local_bytes == 8) and (.app_event_ns | length == 1) and (.epilogue | length == 2)' kept/parts/launch.json
   # Nothing says where the program or the bundle is.
@@ -266,7 +266,7 @@ end
   clprobe profile other
   fails_with 2 'launch.json'
   clprobe profile "$CLPROBE_SURVEYED"
-  fails_with 2 'launch.json'
+  fails_with 2 'is no folder with a captured launch' "clprobe profile -- $CLPROBE_SURVEYED"
   rm -r other && cp -r kept/add other
   # Another text that does other things is not the program's launch.
   sed 's/+= n/+= n + 1/' kept/add/*.cl >other.cl
@@ -313,6 +313,16 @@ described() {
  "objects": [{"buffer": "a", "type": "uint", "count": 1024, "fill": "iota"}]}
 end
   clprobe profile --quick -o a.json --kernel-file k.cl --launch k.json
+}
+
+@test "a description to edit is printed for a kernel without one" {
+  printf 'kernel void k(global float* a, float n) { a[get_global_id(0)] *= n; }' >k.cl
+  clprobe profile --kernel-file k.cl
+  [ "$status" -eq 0 ]
+  [[ $stderr == *'edit this description'* ]]
+  "$CLPROBE" profile --kernel-file k.cl 2>/dev/null >k.json
+  clprobe profile --quick --json --kernel-file k.cl --launch k.json
+  [ "$status" -eq 0 ]
 }
 
 @test "a kernel that a person describes, without a program" {

@@ -291,7 +291,8 @@ constexpr std::array table{
          .commands = profiling,
          .summary = "OpenCL C file of a kernel to launch without a program",
          .details = "OpenCL C file of a kernel to launch without a program, as `--launch` "
-                    "describes. With the `launch.json` of a bundle, it replaces the captured text.",
+                    "describes. With the `launch.json` of a bundle, it replaces the captured text. "
+                    "Without `--launch`, prints a description to edit.",
          .update = store<&Options::kernel_file>},
     Flag{.name = "launch",
          .value_name = "FILE.json",

@@ -241,10 +241,8 @@ void check_profiled(const Options& options) {
     throw UsageError(
         "--kernel-file launches a kernel without a program: leave out the program or folder");
   }
-  if (options.kernel_file.empty() != options.launch_file.empty()) {
-    throw UsageError(options.launch_file.empty()
-                         ? "--kernel-file needs --launch FILE.json, which describes the launch"
-                         : "--launch needs --kernel-file FILE.cl, the text of the kernel");
+  if (options.kernel_file.empty() && !options.launch_file.empty()) {
+    throw UsageError("--launch needs --kernel-file FILE.cl, the text of the kernel");
   }
 }
 
@@ -252,8 +250,8 @@ void check_profiled(const Options& options) {
 /// `profile --list`, which measures nothing.
 void check_profile_flags(const Options& options, const Typed& typed) {
   constexpr std::array<std::string_view, 4> of_programs{"list", "kernel", "keep", "with-secrets"};
-  constexpr std::array<std::string_view, 7> of_surveys{"list",  "output",  "format",      "json",
-                                                       "color", "verbose", "with-secrets"};
+  constexpr std::array<std::string_view, 8> of_surveys{
+      "list", "output", "format", "json", "color", "verbose", "with-secrets", "device"};
   for (const auto& [flag, value] : typed.flags) {
     if (options.app.empty() && contains(of_programs, flag->name)) {
       throw UsageError(

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `profile`: surveys a program, or captures and replays its kernels.
-#include <dlfcn.h>
-#include <elf.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -24,10 +24,13 @@
 #include "app/cli/without_folders.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/devices.hpp"
+#include "app/commands/loaders.hpp"
+#include "app/commands/plan.hpp"
 #include "app/commands/provenance.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/stored_runs.hpp"
 #include "app/terminal/output.hpp"
+#include "app/terminal/terminal.hpp"
 #include "present/api/report.hpp"
 #include "profile/api/bundle.hpp"
 #include "profile/api/prelude.hpp"
@@ -42,115 +45,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// OpenCL loaders: `without` is the loader that programs start with, if it does not support layers;
-/// `with` is an installed loader that does. Both are empty if the loader that programs start with
-/// supports layers, or if no installed loader does.
-struct OtherLoader {
-  std::string without{};
-  std::string with{};
-};
-
-constexpr const char* loader_file = "libOpenCL.so.1";
-
-std::string usual_loader() {
-  void* const library = ::dlopen(loader_file, RTLD_LAZY);
-  Dl_info info{};
-  void* const function = library == nullptr ? nullptr : ::dlsym(library, "clGetPlatformIDs");
-  if (function == nullptr || ::dladdr(function, &info) == 0) return "";
-  return info.dli_fname;
-}
-
-/// Returns the contents of a file; empty if it cannot be read.
-std::string content(const std::string& path) {
-  constexpr std::size_t max_bytes = std::size_t{64} << 20U;
-  try {
-    return system::read_file(path, max_bytes);
-  } catch (const std::exception&) {
-    return "";
-  }
-}
-
-/// True if the loader supports layers: its file then contains the name of the variable
-/// OPENCL_LAYERS.
-bool takes_layers(std::string_view loader) {
-  return loader.find("OPENCL_LAYERS") != std::string_view::npos;
-}
-
-/// Returns the ELF class (32 or 64 bits) and machine of a library. `library`: contents of the file.
-/// Empty if the file is too short for a library.
-std::string architecture(std::string_view library) {
-  constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
-  if (library.size() < machine + sizeof(Elf64_Half)) return "";
-  return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
-}
-
-/// Returns the paths where distributions install OpenCL loaders.
-std::vector<std::string> installed_loaders() {
-  std::vector<fs::path> folders{"/usr/lib64", "/usr/lib", "/usr/local/lib"};
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/usr/lib", error)) {
-    if (entry.path().filename().string().find("-linux-gnu") != std::string::npos) {
-      folders.push_back(entry.path());
-    }
-  }
-  std::vector<std::string> files;
-  std::ranges::transform(folders, std::back_inserter(files),
-                         [](const fs::path& folder) { return (folder / loader_file).string(); });
-  return files;
-}
-
-OtherLoader loader_with_layers() {
-  const std::string usual = usual_loader();
-  const std::string library = content(usual);
-  if (library.empty() || takes_layers(library)) return {};
-  for (const std::string& other : installed_loaders()) {
-    const std::string found = content(other);
-    if (takes_layers(found) && architecture(found) == architecture(library)) return {usual, other};
-  }
-  return {};
-}
-
-constexpr std::string_view layer_file = "libclprobe_layer.so";
-
-/// Returns the path of the loader layer. In a build folder, the layer is in the folder of the
-/// program; when installed, it is in libexec/clprobe.
-std::string find_layer() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& path :
-       {folder / layer_file, folder.parent_path() / "libexec/clprobe" / layer_file}) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) continue;
-    if (path.string().find(':') == std::string::npos) return path.string();
-    throw std::runtime_error(
-        fmt::format("the OpenCL loader cannot load {}, because it reads a colon as the end of a "
-                    "path: install clprobe in a folder without a colon in its path",
-                    quote(path.string())));
-  }
-  throw std::runtime_error(fmt::format(
-      "clprobe's file {} was not found in its installation: reinstall clprobe", layer_file));
-}
-
-/// Returns the value of OPENCL_LAYERS with clprobe's layer before the user's layers. The loader
-/// calls the first layer last, just before the driver, so clprobe's layer sees the calls that the
-/// driver gets.
-std::string layers_with(const std::string& ours) {
-  const char* const others = std::getenv("OPENCL_LAYERS");
-  return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
-}
-
-/// Returns the value of LD_PRELOAD with the loader after the user's libraries, since a library such
-/// as a sanitizer must be the first.
-std::string preloaded_with(const std::string& loader) {
-  const char* const others = std::getenv("LD_PRELOAD");
-  return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
-}
-
-using Variables = std::vector<std::pair<std::string, std::string>>;
-
 system::ProgramEnd run_app(const std::vector<std::string>& words, const std::string& folder,
                            Variables variables, const OtherLoader& loader) {
-  if (!loader.with.empty()) variables.emplace_back("LD_PRELOAD", preloaded_with(loader.with));
-  variables.emplace_back("OPENCL_LAYERS", layers_with(find_layer()));
+  for (auto& each : layer_variables(loader)) variables.push_back(std::move(each));
   variables.emplace_back("CLPROBE_SURVEY", folder);
   try {
     return system::run_program(words, variables);
@@ -365,10 +262,23 @@ CapturedRun capture_launches(const std::vector<std::string>& words,
   return captured;
 }
 
+/// Removes the rows of devices that --device does not select.
+void keep_selected(const cli::Options& options, survey::Survey& survey) {
+  Devices devices(options, [](std::string_view line) { terminal::complain(line); });
+  std::set<std::string, std::less<>> names;
+  for (const Target& each : devices.select(options.device)) {
+    names.emplace(trimmed(each.info.name));
+  }
+  std::erase_if(survey.rows, [&](const survey::Row& row) {
+    return !names.contains(trimmed(row.signature.device));
+  });
+}
+
 int list_app(const cli::Options& options) {
   Results results(options);
   results.check_stdout();
   SurveyedRun run = survey_app(options.app);
+  if (!options.device.empty()) keep_selected(options, run.app.survey);
   if (options.with_secrets) run.app.words = cli::app_without_folders(options.app, true);
   if (!run.note.empty()) terminal::complain(run.note);
   if (!run.problem.empty()) terminal::complain(run.problem);
@@ -480,6 +390,20 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
   return measure(replay, arguments);
 }
 
+/// Says on a terminal what a user waits for.
+void announce(std::string_view line) {
+  if (terminal::can_redraw(STDERR_FILENO)) terminal::complain(line);
+}
+
+/// Returns the names of the wanted kernels: "add, copy".
+std::string names_of(const std::vector<survey::Wanted>& wanted) {
+  std::string names;
+  for (const survey::Wanted& each : wanted) {
+    names += (names.empty() ? "" : ", ") + printable(each.kernel);
+  }
+  return names;
+}
+
 int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
   // Checks the output files before the program runs; measure() opens them again to write the
   // results.
@@ -487,6 +411,8 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   const system::TemporaryFolder folder;
   const std::string caches = folder.path() + "/first";
   fs::create_directory(caches);
+  const std::string name = quote(options.app.front());
+  announce(fmt::format("run 1 of 2 of {}: timing its kernels", name));
   const SurveyedRun survey = survey_app(options.app, without_caches(caches));
   if (!survey.note.empty()) terminal::complain(survey.note);
   if (!survey.problem.empty()) terminal::complain(survey.problem);
@@ -497,6 +423,11 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
     terminal::complain("none of the program's launches was timed: nothing to replay");
     return exit_failed;
   }
+  announce(
+      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing a launch of {}; then "
+                  "measuring them for up to {:.0f} s",
+                  name, std::ceil(survey.app.wall_s), names_of(wanted),
+                  budget_of(*replay_probe(), options, 1).probe_time.count()));
   const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
   if (captured.run.app.interrupted) return exit_interrupted;
   const bool ends_otherwise = captured.run.problem != survey.problem;
@@ -509,6 +440,24 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   const bool is_whole =
       survey.problem.empty() && !ends_otherwise && sources.size() == wanted.size();
   return measured == exit_ok && !is_whole ? exit_failed : measured;
+}
+
+/// Prints a description of a launch of the file's kernel to edit.
+int print_template(const std::string& kernel_file) {
+  try {
+    terminal::OutputFile("-").commit(
+        bundle::launch_template(system::read_file(kernel_file, bundle::max_text_bytes)) + "\n");
+  } catch (const std::system_error& error) {
+    throw cli::UsageError(
+        fmt::format("cannot read {}: {}", quote(kernel_file), error.code().message()));
+  } catch (const bundle::FormatError& error) {
+    throw cli::UsageError(fmt::format("{}: {}", quote(kernel_file), error.what()));
+  }
+  terminal::complain(fmt::format(
+      "to replay the kernel, edit this description of a launch and save it: `clprobe profile "
+      "--kernel-file {} --launch FILE.json`",
+      printable(kernel_file)));
+  return exit_ok;
 }
 
 }  // namespace
@@ -527,6 +476,9 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
     with_levels.levels_runs = read_levels(with_levels.levels_file);
   }
   if (!with_levels.app.empty()) return profile_app(with_levels, arguments);
+  if (!with_levels.kernel_file.empty() && with_levels.launch_file.empty()) {
+    return print_template(with_levels.kernel_file);
+  }
   if (!with_levels.kernel_file.empty()) {
     return replay_bundles(with_levels,
                           {{.launch = with_levels.launch_file,
@@ -536,6 +488,12 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
   }
   std::vector<bundle::Source> sources;
   for (const std::string& word : with_levels.words) {
+    if (!fs::is_directory(word, error)) {
+      throw cli::UsageError(fmt::format(
+          "{} is no folder with a captured launch; to profile a program, write `clprobe profile -- "
+          "{}`",
+          quote(word), printable(word)));
+    }
     sources.push_back({.launch = word, .headers = with_levels.headers_folder});
   }
   return replay_bundles(with_levels, sources, arguments);

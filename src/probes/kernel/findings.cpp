@@ -315,15 +315,13 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
   return finding;
 }
 
-bool has_other_text(const Point& point) { return point.facts.find(other_text_fact) != nullptr; }
-
 /// Returns the reason why the replay is not reliable; empty if the replay is reliable. Bytes that
 /// are equal in two replays must also equal the program's bytes. Nondeterministic bytes may differ
-/// from the program's, and so may those of another version of the kernel, which may round
+/// from the program's, and so may floats of another version of the kernel, which may round
 /// otherwise.
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
-  if (wrong.empty() || has_other_text(point)) return {};
+  if (wrong.empty()) return {};
   return fmt::format("after the replay, {} held different bytes than in the program", wrong);
 }
 
@@ -339,7 +337,7 @@ void add_witness(const Replayed& of, Findings& found) {
   }
   const bool is_equal = facts.integer_or(equal_fact, 1) != 0;
   found.findings.push_back(word_of("equal_to_app", of.label, is_equal ? "yes" : "no"));
-  if (const std::string other = facts.text_or(wrong_buffers_fact, ""); !other.empty()) {
+  if (const std::string other = facts.text_or(other_floats_fact, ""); !other.empty()) {
     found.warnings.push_back({"other_version_differs",
                               {{"series", of.label}, {"buffers", other}},
                               WarningSource::analysis});
@@ -363,7 +361,8 @@ void add_ratio(const Replayed& of, double app_ns, Findings& found) {
   const double high = std::max(first.ns, second.ns) / app_ns;
   found.findings.push_back(
       finding_of("replay_ratio", of.label, {}, replay_method, first.ns / app_ns, low, high));
-  if ((high >= min_ratio && low <= max_ratio) || has_other_text(*of.any)) return;
+  const bool is_other_text = of.any->facts.find(other_text_fact) != nullptr;
+  if (is_other_text || (high >= min_ratio && low <= max_ratio)) return;
   found.warnings.push_back(
       {"replay_unlike_app",
        {{"series", of.label}, {"replay_ratio", first.ns / app_ns}, {"app_ns", app_ns}},

@@ -149,6 +149,9 @@ inline constexpr std::string_view differing_fact = "differing_ppm";
 inline constexpr std::string_view equal_fact = "equal_to_app";
 /// 1 if the replayed text is another than the program's; absent if not.
 inline constexpr std::string_view other_text_fact = "other_text";
+/// Names of the buffers of floats that another text leaves with other bytes; absent if there is
+/// none.
+inline constexpr std::string_view other_floats_fact = "other_floats";
 /// Names of the buffers whose bytes are equal in two replays but differ from the program's bytes.
 /// The fact is absent if no buffer differs.
 inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";

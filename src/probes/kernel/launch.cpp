@@ -45,6 +45,7 @@ void set_facts(const bundle::Bundle& bundle, const Outcome& outcome, Parameters&
   if (outcome.is_equal_to_app) {
     facts.set(equal_fact, std::int64_t{*outcome.is_equal_to_app ? 1 : 0});
   }
+  if (!outcome.other_floats.empty()) facts.set(other_floats_fact, outcome.other_floats);
   if (!outcome.wrong_buffers.empty()) facts.set(wrong_buffers_fact, outcome.wrong_buffers);
   if (!launch.app_event_ns.empty()) {
     facts.set(app_ns_fact, static_cast<std::int64_t>(launch.app_event_ns.front()));

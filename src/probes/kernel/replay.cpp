@@ -156,6 +156,7 @@ void Replay::compare_with_first() {
 }
 
 void Replay::compare_with_app() {
+  const std::vector<bool> are_floats = objects_of_floats(bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string expected = hash_in_app(bundle_.launch, i);
     if (expected.empty()) continue;
@@ -163,7 +164,9 @@ void Replay::compare_with_app() {
     if (bundle::sha256_of(after_first_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
     if (are_nondeterministic_[i]) continue;
-    outcome_.wrong_buffers += (outcome_.wrong_buffers.empty() ? "" : ", ") + objects_[i].name;
+    const bool may_round = bundle_.has_other_text && are_floats[i];
+    std::string& names = may_round ? outcome_.other_floats : outcome_.wrong_buffers;
+    names += (names.empty() ? "" : ", ") + objects_[i].name;
   }
 }
 

@@ -116,6 +116,8 @@ struct Outcome {
   std::optional<bool> is_equal_to_app{};
   /// Names of the objects with equal bytes in two replays, but other bytes than in the program.
   std::string wrong_buffers{};
+  /// Names of such buffers of floats, if another text than the program's was replayed.
+  std::string other_floats{};
 };
 
 struct Rebuilt {

@@ -461,6 +461,10 @@ struct Source {
 /// files below the folder of `kernel_file`. Throws FormatError.
 Bundle read_source(const Source& source);
 
+/// Returns a description of a launch of the text's first kernel, in the form of launch.json, for
+/// users to edit. Throws FormatError if the text has no kernel.
+std::string launch_template(std::string_view text);
+
 /// Environment variable that passes the sources, as JSON, to the process that replays.
 /// `to_environment` throws FormatError for a path that is not UTF-8.
 inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";

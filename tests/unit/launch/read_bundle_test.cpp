@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "profile/api/bundle.hpp"
@@ -177,6 +178,27 @@ void add_headers(TestBundle& made) {
   made.write(text_file(sha256_of("#include \"b.h\"\nA\n")), "#include \"b.h\"\nA\n");
   made.write(text_file(sha256_of("B\n")), "B\n");
   made.save();
+}
+
+TEST_CASE("a description of a launch to edit, from the kernel's text") {
+  const std::string made = launch_template(
+      "int f(int a) { return a; }\n"
+      "kernel void scale(global const float4 *restrict in, __constant unsigned int* table,\n"
+      "                  local double* tile, const int n, float factor, size_t last) {}");
+  const Launch launch = launch_from_json(made);
+  CHECK(launch.kernel == "scale");
+  REQUIRE(launch.arguments.size() == 6);
+  CHECK(launch.arguments[2].kind == ArgumentKind::local);
+  REQUIRE(launch.objects.size() == 2);
+  CHECK(launch.objects[0].contents->type == Type::float32);
+  CHECK(launch.objects[1].contents->type == Type::uint32);
+  CHECK(launch.objects[1].contents->fill == Fill::iota);
+  const auto arguments = nlohmann::json::parse(made)["arguments"];
+  CHECK(arguments[3] == nlohmann::json{{"type", "int"}, {"value", 1024}});
+  CHECK(arguments[4] == nlohmann::json{{"type", "float"}, {"value", 1}});
+  CHECK(arguments[5] == nlohmann::json{{"type", "ulong"}, {"value", 1024}});
+  CHECK_THROWS_WITH_AS(launch_template("int f(int a) { return a; }"), "the text has no kernel",
+                       FormatError);
 }
 
 }  // namespace
