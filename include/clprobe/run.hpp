@@ -160,6 +160,9 @@ struct Finding {
   /// changes are judged as a share of this finding's value, which must not be 0.
   std::string part_of{};
   bool holds_scatter{false};  ///< true if the interval includes the variation between visits
+  /// True for a ratio of two times or rates that were measured at different moments, so that
+  /// disturbances change each by itself. A latency times a throughput is such a ratio.
+  bool is_ratio{false};
   /// Half-width of the 95 % interval for disturbances during the run, which [low, high] includes.
   /// It is the logarithm of a ratio, or a difference if the finding is a share.
   double disturbance{0.0};

@@ -368,8 +368,41 @@ Meanwhile meanwhile_of(const Run& run, std::span<const Disturbance> disturbances
   return {.disturbances = disturbances, .is_virtual_cpu = is_of_virtual_cpu(run)};
 }
 
+namespace {
+
+/// Returns the rate of all compute units in the finding's series and level; null if there is none.
+const Finding* rate_of_all(const Finding& finding, std::span<const Finding> findings) {
+  const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
+    return each.role != Role::remark && each.unit.ends_with("_per_second") &&
+           each.series == finding.series && each.level == finding.level && each.value;
+  });
+  return all == findings.end() ? nullptr : &*all;
+}
+
+/// Returns the disturbance of a ratio: that of a rate and that of a time, which change
+/// independently. The rate is that of the finding's level, if known.
+double disturbance_of_ratio(const Finding& ratio, const ProbeResult& result, const TimedBy& timed,
+                            const DeviceInfo& device, const Meanwhile& meanwhile) {
+  const auto widest = [&](bool is_rate) {
+    const double of_kind = max_disturbance(meanwhile.disturbances, is_rate);
+    return of_kind > 0.0 ? of_kind : max_disturbance(meanwhile.disturbances);
+  };
+  const Finding* const rate = rate_of_all(ratio, result.findings);
+  const double of_rate =
+      rate != nullptr
+          ? disturbance_of(*rate, result, timed, device, meanwhile)
+          : std::max(widest(true), disturbed_by_others({}, is_of_one_core(result, timed), result));
+  const double both = std::hypot(of_rate, widest(false));
+  return is_share(ratio) ? std::fabs(*ratio.value) * both : both;
+}
+
+}  // namespace
+
 double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
                       const DeviceInfo& device, const Meanwhile& meanwhile) {
+  if (finding.is_ratio && finding.value) {
+    return disturbance_of_ratio(finding, result, timed, device, meanwhile);
+  }
   const std::span<const Disturbance> disturbances = meanwhile.disturbances;
   const bool is_of_core = is_of_one_core(result, timed);
   std::optional<FoundTime> time = time_in(finding, device);
@@ -425,10 +458,10 @@ bool is_rate(const Finding& finding) {
 }
 
 /// Returns true if disturbances widen the interval of the finding: for compared findings with an
-/// interval, and for remarks that are rates or times. Passing shares are counts, which disturbances
-/// do not change.
+/// interval, and for remarks that are rates, times or ratios of these. Passing shares are counts,
+/// which disturbances do not change.
 bool is_widened(const Finding& finding) {
-  const bool is_measured = is_rate(finding) || finding.unit == "seconds";
+  const bool is_measured = is_rate(finding) || finding.unit == "seconds" || finding.is_ratio;
   const bool is_said = (finding.role == Role::remark && !is_measured) ||
                        finding.role == Role::advice ||
                        (finding.role == Role::passing && is_share(finding));
@@ -459,28 +492,16 @@ void forget_disturbance(Run& run) {
   }
 }
 
-namespace {
-
-/// Returns the rate of all compute units, if `finding` is a remark with the rate of one unit;
-/// otherwise `finding`.
-const Finding& rate_of_all(const Finding& finding, std::span<const Finding> findings) {
-  if (finding.role != Role::remark) return finding;
-  const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
-    return each.role != Role::remark && each.unit.ends_with("_per_second") &&
-           each.series == finding.series && each.level == finding.level && each.value;
-  });
-  return all == findings.end() ? finding : *all;
-}
-
-}  // namespace
-
 void hold_disturbance(Run& run) {
   forget_disturbance(run);
   const Meanwhile meanwhile = meanwhile_of(run, run.disturbances);
   for (ProbeResult& result : run.results) {
     const SeriesTimers timers(result, run.device);
     for (Finding& finding : result.findings) {
-      const Finding& all = is_rate(finding) ? rate_of_all(finding, result.findings) : finding;
+      // The rate of one compute unit, a remark, has the disturbance of the rate of all units.
+      const bool is_of_one = is_rate(finding) && finding.role == Role::remark;
+      const Finding* const rate = is_of_one ? rate_of_all(finding, result.findings) : nullptr;
+      const Finding& all = rate != nullptr ? *rate : finding;
       finding = with_disturbance(
           finding, disturbance_of(all, result, timers.of(all), run.device, meanwhile));
     }

@@ -72,6 +72,7 @@ struct Fields<Finding> {
       if_any("method", &Finding::method), if_any("reason", &Finding::reason),
       if_any("role", &Finding::role), if_any("better", &Finding::better),
       if_any("part_of", &Finding::part_of), if_any("holds_scatter", &Finding::holds_scatter),
+      if_any("is_ratio", &Finding::is_ratio),
       if_any("disturbance", &Finding::disturbance).between(0.0, max_magnitude));
 };
 

@@ -235,6 +235,7 @@ void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& re
                  [](const Finding& finding) { return finding.method == "plan"; });
     result.findings = std::move(found.findings);
     std::erase_if(result.warnings,
+    finding.is_ratio = spec->is_ratio;
                   [](const Warning& warning) { return warning.source == WarningSource::analysis; });
     result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
   }

@@ -148,7 +148,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
-    {.name = "scaling", .unit = "share", .better = Better::more},
+    {.name = "scaling", .unit = "share", .better = Better::more, .is_ratio = true},
     {.name = "limit"},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
     {.name = "latency_end", .unit = "bytes", .role = Role::remark},
@@ -473,6 +473,7 @@ const Probe probe{
     .builds = builds,
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
     .quantities = quantities,
 };

@@ -175,6 +175,9 @@ extern const Probe probe;
 /// and what limits the scaling. Method: docs/bandwidth.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
+/// Decides the limit of each level again, by the final interval of its scaling.
+void combine(std::vector<Finding>& findings);
+
 /// Returns the maximum number of iterations of a launch. The kernel's counter and the driver limit
 /// this number.
 std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);

@@ -284,6 +284,19 @@ void add_warnings(Findings& found, const DeviceInfo& device) {
 
 }  // namespace
 
+void combine(std::vector<Finding>& findings) {
+  for (Finding& limit : findings) {
+    if (limit.name != "limit") continue;
+    const auto scaling = std::ranges::find_if(findings, [&](const Finding& each) {
+      return each.name == "scaling" && each.series == limit.series && each.level == limit.level;
+    });
+    if (scaling == findings.end() || !scaling->low || !scaling->high) continue;
+    const Finding decided = limit_finding(*scaling);
+    limit.label = decided.label;
+    limit.reason = decided.reason;
+  }
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::map<std::string_view, LevelsOfAll> of_all;  // key: series of one unit

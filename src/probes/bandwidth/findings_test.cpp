@@ -218,6 +218,19 @@ TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   }
 }
 
+TEST_CASE("bandwidth: the final interval of the scaling decides what limits a level") {
+  Finding scaling = finding_of("scaling", "read", "share", "", 1.0, 0.95, 1.05);
+  Finding limit = finding_of("limit", "read", "", "");
+  scaling.level = limit.level = 1;
+  std::vector<Finding> all{scaling, limit};
+  combine(all);
+  CHECK(all[1].label == limited_by_units);
+  all[0].low = 0.85;  // a disturbance of the run
+  combine(all);
+  CHECK(all[1].label.empty());
+  CHECK(all[1].reason == "the interval of the scaling includes the threshold of 90 %");
+}
+
 TEST_CASE(
     "bandwidth: what limits a level is not said where the interval of the scaling allows both") {
   const auto limit_with = [](double slowest) {

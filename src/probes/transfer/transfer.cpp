@@ -261,7 +261,7 @@ constexpr FindingSpec finding_specs[]{
     // A larger half size is neither better nor worse: with an equal start-up, a faster link has a
     // larger half size.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
-    {.name = "duplex", .unit = "share", .better = Better::more},
+    {.name = "duplex", .unit = "share", .better = Better::more, .is_ratio = true},
     {.name = "zero_copy"},
     {.name = "host_memory"},
     {.name = "peer_path"},

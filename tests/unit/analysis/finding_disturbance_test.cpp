@@ -127,5 +127,37 @@ TEST_CASE("levels behind the first one of a virtual CPU may be otherwise in anot
   CHECK(disturbance(true, DeviceType::cpu, 2, "seconds", false) == 0.0);
 }
 
+TEST_CASE("a ratio has the disturbances of both of its operands, which change independently") {
+  Run run;
+  run.results.push_back({.probe = "bandwidth", .unit = Unit::bytes_per_second});
+  const auto add = [&](double ns, bool is_rate, double widest) {
+    run.disturbances.push_back({.probe = "any",
+                                .series = "any",
+                                .seconds = ns * 1e-9,
+                                .is_rate = is_rate,
+                                .half_width = widest});
+  };
+  add(1.0, false, 0.03);
+  add(1.0, true, 0.04);
+  add(100.0, true, 0.4);
+  Finding rate = with_interval("bytes_per_second", 1e9, 1e9, 1e9);
+  Finding of_level = with_interval("share", 0.9, 0.9, 0.9);
+  Finding of_none = with_interval("count", 10.0, 10.0, 10.0);
+  rate.level = of_level.level = 1;
+  of_level.is_ratio = of_none.is_ratio = true;
+  run.results[0].findings = {rate, of_level, of_none};
+  hold_disturbance(run);
+  const std::vector<Finding>& held = run.results[0].findings;
+  CHECK(held[1].disturbance == doctest::Approx(0.9 * 0.05));
+  CHECK(*held[1].high == doctest::Approx(0.9 * 1.05));
+  // The level's rate is unknown, so the largest disturbance of a rate counts.
+  CHECK(held[2].disturbance == doctest::Approx(std::hypot(0.03, 0.4)));
+  CHECK(*held[2].low == doctest::Approx(10.0 * std::exp(-std::hypot(0.03, 0.4))));
+  // Other processes slow down a rate of all units during the whole run.
+  run.results[0].others_share = 0.5;
+  hold_disturbance(run);
+  CHECK(held[2].disturbance == doctest::Approx(std::hypot(0.03, std::log(2.0))));
+}
+
 }  // namespace
 }  // namespace clprobe
