@@ -193,7 +193,8 @@ double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
 /// the plateaus that cover at least `min_share` of the level, it is the one whose end is nearest to
 /// the level's end. The plateau with the largest coverage would be wrong, since a smaller cache
 /// also serves a part of slightly larger working sets. On an H200, whose L2 ends at 28.6 MiB, one
-/// of three runs would have shown 13.0 TB/s for L2, from a plateau that ends at 2.58 MiB.
+/// of three runs would have shown 13.0 TB/s for L2, from a plateau that ends at 2.58 MiB. A plateau
+/// whose end is nearer to the end of the previous level does not describe the level either.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
@@ -209,6 +210,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
     const double whole =
         doublings(std::max(level.from, smallest), is_open_level ? each.to : level.to);
     if (covered <= 0.0 || covered < min_share * whole) continue;
+    if (!is_open_level && !each.is_open && each.to * each.to < level.from * level.to) continue;
     const double distance = distance_of_ends(level, each);
     if (!nearest || distance < *nearest) {
       nearest = distance;

@@ -36,7 +36,8 @@ DeviceCard card_of(const Run& run);
 
 /// Adds a column to the levels of the memory that `column` names. A level gets the text of a
 /// plateau that covers at least a third of the level's measured working sets (on a logarithmic
-/// scale). Among several such plateaus, the one whose end is nearest to the level's end is chosen.
+/// scale), unless the plateau's end is nearer to the end of the previous level. Among several such
+/// plateaus, the one whose end is nearest to the level's end is chosen.
 /// A level without a measured end (memory) accepts only plateaus without an end, since other
 /// plateaus are those of caches. Returns false, and adds no column, if no level gets a text.
 bool add_column(DeviceCard& card, const CardColumn& column);

@@ -102,8 +102,8 @@ TEST_CASE("an H200's L2 has the rate of the sets that fill it, not of those that
 
 TEST_CASE("a plateau without an end is beside a level that has one where no other is") {
   const std::vector<CardLevel> levels{ending_at(64 * kib), ending_at(8 * mib)};
-  CHECK(beside(levels, {plateau(4 * kib, 64 * kib, "near"), plateau(64 * kib, 700 * kib, "cache"),
-                        open_plateau(700 * kib, 512 * mib, "memory")}) == Texts{"near", "cache"});
+  CHECK(beside(levels, {plateau(4 * kib, 64 * kib, "near"), plateau(64 * kib, 800 * kib, "cache"),
+                        open_plateau(800 * kib, 512 * mib, "memory")}) == Texts{"near", "cache"});
   CHECK(beside(levels, {plateau(4 * kib, 64 * kib, "near"),
                         open_plateau(64 * kib, 512 * mib, "memory")}) == Texts{"near", "memory"});
 }
@@ -120,16 +120,27 @@ TEST_CASE("the first level begins at the smallest set that was measured") {
 }
 
 TEST_CASE("a plateau that covers less than a third of a level says nothing of it") {
-  // 9 doublings; of three plateaus one covers a third.
+  // 9 doublings, of which a third is 3.
   const std::vector<CardLevel> levels{ending_at(1 * mib), ending_at(512 * mib)};
-  const auto second = [&](double to) {
+  const auto second = [&](double from) {
     const Texts texts =
-        beside(levels, {plateau(4 * kib, 1 * mib, "near"), plateau(1 * mib, to, "cache")});
+        beside(levels, {plateau(4 * kib, 1 * mib, "near"), plateau(from, 1024 * mib, "cache")});
     return texts.at(1);
   };
-  CHECK(second(8 * mib) == "cache");
-  CHECK(second(7.9 * mib).empty());
-  CHECK(second(1024 * mib) == "cache");
+  CHECK(second(64 * mib) == "cache");
+  CHECK(second(65 * mib).empty());
+  CHECK(second(1 * mib) == "cache");
+}
+
+TEST_CASE("a plateau that ends nearer to the previous level than to the level is not the level's") {
+  // A Xeon's plateau up to 1.19 MiB is that of L2, whose latency rises from 647 KiB.
+  const auto third = [](double end) {
+    return beside({ending_at(47 * kib), ending_at(647 * kib), ending_at(2.83 * mib)},
+                  {plateau(4 * kib, 46 * kib, "L1"), plateau(108 * kib, end, "L2"),
+                   open_plateau(152 * mib, 1024 * mib, "memory")});
+  };
+  CHECK(third(1.19 * mib) == Texts{"L1", "L2", ""});
+  CHECK(third(1.4 * mib) == Texts{"L1", "L2", "L2"});  // the middle is 1.34 MiB
 }
 
 TEST_CASE("memory has no bandwidth of a cache") {
