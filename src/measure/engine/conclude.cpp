@@ -177,6 +177,16 @@ void drop_above_whole(Finding& finding) {
   }
 }
 
+/// Removes the interval of an imported value if it has no width: other tools print no scatter, so
+/// equal numbers of neighbouring sizes do not make a value exact.
+void drop_unknown_interval(Finding& finding, const DeviceInfo& device) {
+  constexpr double rounding = 1.0 + 1e-9;  // of logarithms
+  const bool is_known = !finding.low || !finding.high || *finding.high > rounding * *finding.low;
+  if (device.timer != Timer::imported || is_known) return;
+  finding.low.reset();
+  finding.high.reset();
+}
+
 [[noreturn]] void refuse(std::size_t index, const PointProblem& problem) {
   throw RunFormatError(
       fmt::format("points[{}].{}.{}: {}", index, problem.group, problem.name, problem.what));
@@ -225,6 +235,7 @@ void declare(const Probe& probe, ProbeResult& result) {
     if (finding.role != Role::passing) finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
     finding.part_of = spec->part_of;
+    finding.is_ratio = spec->is_ratio;
   }
 }
 
@@ -235,11 +246,11 @@ void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& re
                  [](const Finding& finding) { return finding.method == "plan"; });
     result.findings = std::move(found.findings);
     std::erase_if(result.warnings,
-    finding.is_ratio = spec->is_ratio;
                   [](const Warning& warning) { return warning.source == WarningSource::analysis; });
     result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
   }
   declare(probe, result);
+  for (Finding& each : result.findings) drop_unknown_interval(each, device);
 }
 
 void tell_agreement(std::span<const Probe* const> probes, Run& run) {

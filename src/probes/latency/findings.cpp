@@ -245,8 +245,17 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
 }
 
 bool is_latency(const Finding& finding, std::string_view series) {
-  return finding.name == "latency" && finding.series == series && finding.value && finding.low &&
-         finding.high;
+  return finding.name == "latency" && finding.series == series && finding.value;
+}
+
+using MaybeValue = std::optional<double>;
+
+MaybeValue difference(const MaybeValue& a, const MaybeValue& b) {
+  return a && b ? MaybeValue(*a - *b) : std::nullopt;
+}
+
+MaybeValue quotient(const MaybeValue& a, const MaybeValue& b) {
+  return a && b ? MaybeValue(*a / *b) : std::nullopt;
 }
 
 /// Adds a finding for the difference in latency between each level and the level before it.
@@ -267,9 +276,9 @@ void set_added(Finding& added, std::span<const Finding> findings) {
   for (const Finding& time : findings) {
     if (!is_latency(time, added.series)) continue;
     if (time.level == added.level && nearer != nullptr) {
-      added.value = *time.value - *nearer->value;
-      added.low = *time.low - *nearer->high;
-      added.high = *time.high - *nearer->low;
+      added.value = difference(time.value, nearer->value);
+      added.low = difference(time.low, nearer->high);
+      added.high = difference(time.high, nearer->low);
     }
     nearer = &time;
   }
@@ -283,9 +292,9 @@ void set_beside_global(Finding& ratio, std::span<const Finding> findings) {
   const auto own = first(ratio.series);
   const auto other = first(global_series);
   if (own == findings.end() || other == findings.end()) return;
-  ratio.value = *own->value / *other->value;
-  ratio.low = *own->low / *other->high;
-  ratio.high = *own->high / *other->low;
+  ratio.value = quotient(own->value, other->value);
+  ratio.low = quotient(own->low, other->high);
+  ratio.high = quotient(own->high, other->low);
 }
 
 /// Returns true if loads of another memory take as long as loads of global memory at nearly all

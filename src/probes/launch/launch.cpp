@@ -120,12 +120,7 @@ Finding seconds_of(std::string_view name, std::string_view series, std::string_v
 }
 
 Finding median_of(std::string_view name, std::string_view series, const Cost& cost) {
-  Finding finding = seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
-  if (cost.is_imported) {  // a single number from another tool is not exact: no interval
-    finding.low.reset();
-    finding.high.reset();
-  }
-  return finding;
+  return seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
 }
 
 /// Makes a finding of the minimum, which is the time of an undisturbed compiler. Eight runs of an

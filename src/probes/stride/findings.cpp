@@ -274,8 +274,7 @@ struct SeriesCurve {
   std::string name{};
   std::string verb{"access"};
   std::vector<CurvePoint> points{};
-  bool is_whole{false};     ///< the curve starts at a stride of one element
-  bool is_imported{false};  ///< each bandwidth is a single number from another tool
+  bool is_whole{false};  ///< the curve starts at a stride of one element
 };
 
 /// Parameters of a point that the findings need. Imported points may have only some of the
@@ -316,7 +315,6 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
                             ns_per_second / time->ns_interval.high,
                             ns_per_second / time->ns_interval.low});
     curve.is_whole |= at.stride_elements == 1;
-    curve.is_imported = device.timer == Timer::imported;
   }
   for (SeriesCurve& curve : all) {
     std::sort(
@@ -396,11 +394,6 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
                                       "median at the best stride", best.bandwidth, best.low,
                                       best.high));
   found.findings.back().source = Source::measured;
-  if (curve.is_imported) {
-    // A single number from another tool has no interval, but it is not exact either.
-    found.findings.back().low.reset();
-    found.findings.back().high.reset();
-  }
   Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
   // Strides that are not clearly slower might be the best in another run, so the interval includes

@@ -2,6 +2,7 @@
 // What an importer hands to a probe has the names under which the probe itself finds it: under
 // others nothing stands beside it.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/analyse_again.hpp"
 #include "app/commands/stored_runs.hpp"
 #include "clprobe/registry.hpp"
+#include "compare/api/compare.hpp"
 #include "import/api/import.hpp"
 #include "unit/golden.hpp"
 
@@ -89,7 +92,8 @@ TEST_CASE("whatever an example file hands to a probe, the probe declares") {
     } catch (const RunFormatError&) {
       continue;  // it asks for what its units are
     }
-    for (const Run& run : runs) {
+    for (Run& run : runs) {
+      commands::analyse_again(run);
       for (const ProbeResult& result : run.results) {
         const Probe* const probe = find_probe(result.probe);
         if (probe == nullptr) continue;
@@ -98,12 +102,43 @@ TEST_CASE("whatever an example file hands to a probe, the probe declares") {
           CAPTURE(each.series);
           CHECK(has_finding(*probe, each.name));
           CHECK((each.series.empty() || has_series(*probe, each.series)));
+          const bool is_exact = each.low && each.high && !(*each.high > *each.low);
+          CHECK_FALSE((is_exact && each.role != Role::remark));  // only remarks are not compared
           ++findings;
         }
       }
     }
   }
   CHECK(findings > 20);
+}
+
+TEST_CASE("equal printed values are not exact: changes below 25 % are no change") {
+  const auto run_of = [](double ns_of_far) {
+    std::string text = "size_KiB,latency_ns\n";
+    for (int kib = 1; kib <= 65536; kib *= 2) {
+      text += fmt::format("{},{}\n", kib, kib <= 64 ? 18.0 : ns_of_far);
+    }
+    Run run = import_runs(text, {}).front();
+    commands::analyse_again(run);
+    return run;
+  };
+  const Run baseline = run_of(125.0);
+  for (const Finding& each : baseline.results.at(0).findings) {
+    CAPTURE(each.name);
+    const bool is_known = each.name == "capacity";
+    CHECK((each.low && each.high) == (is_known && each.value));
+  }
+  const auto verdict = [&](double ns_of_far) {
+    const std::vector<RunDigest> runs{digest(baseline, "a"), digest(run_of(ns_of_far), "b")};
+    const Comparison found = compare(runs, 0, 0.03);
+    const auto row = std::ranges::find_if(found.rows, [](const ComparedRow& each) {
+      return each.baseline->finding.name == "latency" && each.baseline->finding.level == 2;
+    });
+    REQUIRE(row != found.rows.end());
+    return row->cells.at(1).judgement.verdict;
+  };
+  CHECK(verdict(145.0) == Verdict::same);
+  CHECK(verdict(160.0) == Verdict::worse);
 }
 
 }  // namespace clprobe
