@@ -200,7 +200,8 @@ std::string words(std::string_view name) {
     std::string_view name;
     std::string_view words;
   };
-  constexpr std::array titles{Title{"asked", "requested loads"},
+  constexpr std::array titles{Title{"absorbed", "noise absorbed"},
+                              Title{"asked", "requested loads"},
                               Title{"sub_group", "sub-group size"},
                               Title{"class", "access pattern"},
                               Title{"beside_global", "ratio to global"},

@@ -31,7 +31,8 @@ struct Beside {
 };
 inline constexpr std::array shares_beside{
     Beside{stack_first_name, "largest cause, % of all savings"},
-    Beside{stack_absorbed_name, "free share of each resource (noise test), % of the time"},
+    Beside{stack_absorbed_name,
+           "noise absorbed, % of the time (the share in which the resource is free)"},
     Beside{
         stack_interaction_name,
         "interaction of two causes, % of the time (above 0: only removing both saves it; below 0: "

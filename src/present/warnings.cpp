@@ -33,7 +33,7 @@ constexpr std::string_view end_advice =
 constexpr std::array warning_texts{
     WarningText{"clock_refused", "no in-kernel clock",
                 "the in-kernel clock {clock} failed its test: {reason}",
-                "clprobe times whole launches instead; short latencies are less exact"},
+                "clprobe times whole launches instead, so short latencies are less precise"},
     WarningText{"event_times_false", "false event times",
                 "the driver's event times are wrong: {reason}",
                 "the host's clock is used instead; expect wider intervals"},

@@ -12,7 +12,7 @@ constexpr std::array commands{
     CommandRow{.word = "",
                .arguments = "[PROBE [ITS OPTIONS]]...",
                .command = Command::measure,
-               .summary = "measure all probes, or the named ones",
+               .summary = "run all probes, or the named ones",
                .details =
                    "Measure the named probes, or all of them, and print their findings. A probe's "
                    "options follow its name; if only one probe is named, they may stand anywhere."},
@@ -182,9 +182,8 @@ Option option_of_series(std::span<const std::string_view> names) {
   return {
       .name = series_option,
       .value_name = "LIST",
-      .summary = "series of points to measure (default: all)",
-      .details =
-          "Series of points to measure, as a comma list. Default: all that the device supports.",
+      .summary = "series to measure, separated by commas (default: all)",
+      .details = "Series to measure, separated by commas. Default: all that the device supports.",
       .value = Choices{names}};
 }
 

@@ -123,11 +123,12 @@ constexpr std::array table{
          .category = Category::selection,
          .commands = with_devices | profiling,
          .summary = "device to measure: an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, "
-                    "or a comma list",
+                    "or several of these, separated by commas",
          .details =
              "Devices to measure: an index of `clprobe list` (`1`), platform and device (`0:1`), a "
-             "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or a comma list "
-             "of these. Several devices are shown side by side. Default: `CLPROBE_DEVICE` from the "
+             "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or several of "
+             "these, separated by commas. Several devices are shown side by side. Default: "
+             "`CLPROBE_DEVICE` from the "
              "environment, otherwise the best device. `sim:PRESET` is a simulated compute unit "
              "(`clprobe list` names the presets), `sim:FILE.json` is one described by a file.",
          .update = store<&Options::device>},
@@ -178,7 +179,7 @@ constexpr std::array table{
          .kind = ValueKind::choice,
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "clock to read inside kernels",
+         .summary = "in-kernel clock",
          .details = "Clock that kernels read. `auto` takes the best clock of the device that "
                     "passes its self-test. Any other value tries only that clock. `none` uses the "
                     "times of launches instead.",
@@ -371,10 +372,10 @@ constexpr std::array table{
          .kind = ValueKind::series,
          .category = Category::results,
          .commands = importing | bit(Command::report),
-         .summary = "series to report (a comma list), or series of an imported list",
-         .details = "With `report`, the series to show, separated by commas; all by default. With "
-                    "`import`, the series that a list of sizes and latencies belongs to; `global` "
-                    "by default, if the file does not name one.",
+         .summary = "series to report, separated by commas, or the series of an imported list",
+         .details = "With `report`, the series to show, separated by commas. Default: all. With "
+                    "`import`, the series to which a list of sizes and latencies belongs. Default: "
+                    "the series that the file names, otherwise `global`.",
          .update = store<&Options::series>},
     Flag{.name = "size-unit",
          .value_name = "UNIT",

@@ -264,7 +264,7 @@ void complain(std::string_view message) noexcept {
     // mixed.
     system::write_to_stderr("clprobe: " + message_line(message) + "\n");
   } catch (const std::exception&) {
-    system::write_to_stderr("clprobe: no memory is left for an error message\n");
+    system::write_to_stderr("clprobe: out of memory while writing an error message\n");
   }
 }
 

@@ -191,21 +191,21 @@ std::string words(const LoadPattern& pattern) {
 std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
   const LimitKind& kind = hypothesis.kind;
   if (!hypothesis.range) {
-    return fmt::format("A {} of {} explains no spike", kind.name, kind.counted);
+    return fmt::format("A {} of {} explains no jump", kind.name, kind.counted);
   }
   const CountRange& range = *hypothesis.range;
   std::string text =
       fmt::format("A {} of {}{} {} explains {} of {}", kind.name, range.low,
                   range.high > range.low ? fmt::format(" to {}", range.high) : "", kind.counted,
-                  hypothesis.supporters.size(), format_count(spikes, "spike"));
+                  hypothesis.supporters.size(), format_count(spikes, "jump"));
   if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
   if (!hypothesis.against.empty()) {
     const CurveFinding& other = *hypothesis.against.front();
-    text += fmt::format("; this limit does not explain the spike of {} after {} work-items",
+    text += fmt::format("; this limit does not explain the jump of {} after {} work-items",
                         words(other.pattern), other.spike->before);
   }
   if (!hypothesis.silent.empty()) {
-    text += fmt::format("; {} should show the limit but {} no spike",
+    text += fmt::format("; {} should show the limit but {} no jump",
                         format_count(hypothesis.silent.size(), "more curve"),
                         hypothesis.silent.size() == 1 ? "has" : "have");
   }
@@ -215,16 +215,16 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
 std::string first_reason(const WeighedLimits& judged) {
   switch (judged.kind) {
     case OutstandingKind::ambiguous:
-      return judged.spikes == 1 ? "One spike cannot distinguish a pool from a table"
-                                : "A pool and a table explain the spikes equally well: measure "
+      return judged.spikes == 1 ? "One jump cannot distinguish a pool from a table"
+                                : "A pool and a table explain the jumps equally well: measure "
                                   "other numbers of loads or mergers";
     case OutstandingKind::neither:
-      return "The spikes agree on neither a number of requests nor a number of load instructions";
+      return "The jumps agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
       return judged.spikes == 0 ? "No curve jumps: the limit was not reached, or requests issue "
                                   "too slowly to reach the limit within one latency"
-                                : "No two spikes agree on a possible number of requests or load "
-                                  "instructions: the spikes are scatter";
+                                : "No two jumps agree on a possible number of requests or load "
+                                  "instructions: the jumps are scatter";
     case OutstandingKind::request_pool:
     case OutstandingKind::request_table:
       break;

@@ -162,7 +162,7 @@ TEST_CASE("K20: the spikes refute a table and fit a pool of 1362 or 1363") {
   CHECK(*limit.requests == CountRange{1362, 1363});
   bool is_said = false;
   for (const std::string& reason : limit.reasons) {
-    is_said = is_said || mentions(reason, "A table of load instructions explains no spike");
+    is_said = is_said || mentions(reason, "A table of load instructions explains no jump");
   }
   CHECK(is_said);
 }
@@ -220,7 +220,7 @@ TEST_CASE("Spikes of which no two agree are scatter, and say nothing of a limit"
                                          spike_after(74, 3, 1, MergerMode::within)};
   const OutstandingLimit limit = infer_limit(curves, warp);
   CHECK(limit.kind == OutstandingKind::unobservable);
-  CHECK(mentions(limit.reasons.front(), "the spikes are scatter"));
+  CHECK(mentions(limit.reasons.front(), "the jumps are scatter"));
 }
 
 TEST_CASE("Spikes that agree on a limit and as many that do not are neither") {

@@ -252,8 +252,7 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                         name_of(loaded), name_of(each.resource))};
   }
   if (own == nullptr && loaded != Resource::waiting) {
-    return {NoiseVerdict::untested,
-            fmt::format("no noise was measured that loads {}", name_of(loaded))};
+    return {NoiseVerdict::untested, fmt::format("no noise was injected into {}", name_of(loaded))};
   }
   if (own != nullptr && is_saturated(*own)) {
     return {

@@ -140,8 +140,7 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     if (octaves <= octaves_of_sub_group + max_octaves_after) {
       verdict.kind = CurveClass::gpu_coalescing;
     } else {
-      verdict.unclear_reason =
-          "full bandwidth is reached only at strides far larger than a sub-group";
+      verdict.unclear_reason = "only strides far larger than a sub-group reach full bandwidth";
     }
     return;
   }
