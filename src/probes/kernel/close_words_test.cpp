@@ -51,18 +51,20 @@ TEST_CASE("kernel: sums of floats may differ by a thousandth of their range, and
 }
 
 TEST_CASE("kernel: floats are the objects that all arguments say so of") {
-  CHECK(objects_of_floats(bundle_of("global float* a, global int* b", {0, 1})) ==
+  CHECK(objects_of("float", bundle_of("global float* a, global int* b", {0, 1})) ==
         std::vector{true, false});
-  CHECK(objects_of_floats(bundle_of("global const float4 * restrict a, global floats* b",
-                                    {0, 1})) == std::vector{true, false});
+  CHECK(objects_of("float", bundle_of("global const float4 * restrict a, global floats* b",
+                                      {0, 1})) == std::vector{true, false});
   // A single object is the argument of two parameters, of which only the first is a pointer to
   // float.
-  CHECK(objects_of_floats(bundle_of("global float* a, global uint* b", {0, 0})) ==
+  CHECK(objects_of("float", bundle_of("global float* a, global uint* b", {0, 0})) ==
         std::vector{false, false});
-  CHECK(objects_of_floats(bundle_of("global float* a", {0, 1})) == std::vector{true, false});
+  CHECK(objects_of("float", bundle_of("global float* a", {0, 1})) == std::vector{true, false});
   bundle::Bundle other = bundle_of("global float* a", {0});
   other.launch.kernel = "another";
-  CHECK(objects_of_floats(other) == std::vector{false, false});
+  CHECK(objects_of("float", other) == std::vector{false, false});
+  CHECK(objects_of("double", bundle_of("global double* a, global float* b", {0, 1})) ==
+        std::vector{true, false});
 }
 
 }  // namespace clprobe::kernel

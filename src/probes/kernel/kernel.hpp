@@ -321,8 +321,8 @@ prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude
 Preparer open(Session& session);
 
 /// Returns for each object of the launch whether all kernel parameters that receive the object are
-/// pointers to float.
-std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
+/// pointers to `type` ("float", "double").
+std::vector<bool> objects_of(std::string_view type, const bundle::Bundle& bundle);
 
 /// True if the floats of `first` and `second` at equal indices differ by at most a thousandth of
 /// the range of `first`. The range includes 0. Non-finite floats must be equal. False if the

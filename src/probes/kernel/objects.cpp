@@ -138,16 +138,16 @@ bool holds_images(const bundle::Launch& launch, std::size_t object) {
                      });
 }
 
-/// True if the parameter's declaration is a pointer to float or to a vector of floats.
-bool is_pointer_to_float(std::string_view declaration) {
-  const std::size_t type = declaration.find("float");
+/// True if the parameter's declaration is a pointer to the type `name` or to a vector of it.
+bool is_pointer_to(std::string_view declaration, std::string_view name) {
+  const std::size_t type = declaration.find(name);
   if (type == std::string_view::npos || declaration.find('*') == std::string_view::npos) {
     return false;
   }
   const auto is_of_name = [](char each) {
     return each == '_' || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z');
   };
-  const std::size_t behind = type + std::string_view("float").size();
+  const std::size_t behind = type + name.size();
   const bool begins = type == 0 || !is_of_name(declaration[type - 1]);
   return begins && (behind >= declaration.size() || !is_of_name(declaration[behind]));
 }
@@ -318,7 +318,7 @@ void Replay::check_guards() const {
   }
 }
 
-std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
+std::vector<bool> objects_of(std::string_view type, const bundle::Bundle& bundle) {
   const std::vector<prelude::Parameter> parameters = parameters_of_kernel(bundle);
   const std::size_t objects = bundle.launch.objects.size();
   std::vector<bool> are_floats(objects, false);
@@ -329,7 +329,7 @@ std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
                            argument.kind == bundle::ArgumentKind::image;
     if (!is_object || argument.object >= objects) continue;
     const bool is_float = argument.kind == bundle::ArgumentKind::buffer && i < parameters.size() &&
-                          is_pointer_to_float(parameters[i].text);
+                          is_pointer_to(parameters[i].text, type);
     (is_float ? are_floats : are_others)[argument.object] = true;
   }
   for (std::size_t i = 0; i < objects; ++i) are_floats[i] = are_floats[i] && !are_others[i];

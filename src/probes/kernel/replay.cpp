@@ -138,7 +138,7 @@ void Replay::build_own() {
 }
 
 void Replay::compare_with_first() {
-  const std::vector<bool> are_floats = objects_of_floats(bundle_);
+  const std::vector<bool> are_floats = objects_of("float", bundle_);
   std::uint64_t differing = 0;
   std::uint64_t written = 0;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
@@ -156,7 +156,8 @@ void Replay::compare_with_first() {
 }
 
 void Replay::compare_with_app() {
-  const std::vector<bool> are_floats = objects_of_floats(bundle_);
+  const std::vector<bool> are_floats = objects_of("float", bundle_);
+  const std::vector<bool> are_doubles = objects_of("double", bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string expected = hash_in_app(bundle_.launch, i);
     if (expected.empty()) continue;
@@ -164,7 +165,7 @@ void Replay::compare_with_app() {
     if (bundle::sha256_of(after_first_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
     if (are_nondeterministic_[i]) continue;
-    const bool may_round = bundle_.has_other_text && are_floats[i];
+    const bool may_round = bundle_.has_other_text && (are_floats[i] || are_doubles[i]);
     std::string& names = may_round ? outcome_.other_floats : outcome_.wrong_buffers;
     names += (names.empty() ? "" : ", ") + objects_[i].name;
   }
