@@ -168,7 +168,7 @@ TEST_CASE("kernel: a launch with fewer groups than units leaves units idle") {
   CHECK(*need(found, "idle_units").value == 0.75);
   CHECK(need(found, "advice").label ==
         "The launch has 1024 work-groups for 4096 compute units, so 75 % of the device is idle: "
-        "launch more, smaller groups.");
+        "divide the work among more work-items, in at least 4096 groups.");
 }
 
 TEST_CASE("kernel: a kernel that cannot be rewritten is instrumented as on other devices") {
