@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -342,9 +343,27 @@ std::string navigation(const std::vector<std::string>& probes) {
   return links + R"(<a href="#devices">devices</a><a href="#data">data</a>)";
 }
 
+/// Returns the kernels, the program and the device of a run of `profile`: "add, copy of app on
+/// Example GPU"; empty for other runs.
+std::string profile_title(const Run& run) {
+  if (run.arguments.empty() || run.arguments.front() != "profile") return {};
+  std::vector<std::string> kernels;
+  for (const ProbeResult& result : run.results) {
+    for (const CardLine& line : result.card.lines) add_once(kernels, line.topic);
+  }
+  if (kernels.empty()) return {};
+  const auto separator = std::ranges::find(run.arguments, "--");
+  const bool has_program = run.arguments.end() - separator > 1;
+  return fmt::format("{}{}{} on {}", fmt::join(kernels, ", "), has_program ? " of " : "",
+                     has_program ? *std::next(separator) : "", name_of(run));
+}
+
 std::string heading_of(std::span<const Run> runs) {
   if (runs.empty()) return "No runs";
-  if (runs.size() == 1) return name_of(runs.front());
+  if (runs.size() == 1) {
+    const std::string profiled = profile_title(runs.front());
+    return profiled.empty() ? name_of(runs.front()) : profiled;
+  }
   return fmt::format("{} devices side by side", runs.size());
 }
 
@@ -363,9 +382,10 @@ std::string lead_of(std::span<const Run> runs) {
   const auto [first, last] = std::ranges::minmax_element(runs, earlier);
   const std::string from = first->started.substr(0, 10);
   const std::string to = last->started.substr(0, 10);
-  std::string text = runs.size() == 1
+  std::string text = runs.size() > 1 ? names_of(runs)
+                     : profile_title(runs.front()).empty()
                          ? "Characteristics of the memory system, as visible through OpenCL"
-                         : names_of(runs);
+                         : "Where the kernels' time goes";
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
@@ -394,21 +414,23 @@ std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
     cards += device_card(named, i);
     summaries += summary(named, i);
   }
-  return html_of({.title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs),
-                  .heading = html_text(heading_of(runs)),
-                  .lead = html_text(lead_of(runs)),
-                  .navigation = navigation(probes),
-                  .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
-                          section_html("devices", "Devices and provenance", in_cards(cards)) +
-                          section_html("data", "Raw data", data_text),
-                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
-                                     "other content is in the page.",
-                  .runs = runs_data(runs),
-                  .files = fmt::format("[{},{}]",
-                                       data_file("Findings (CSV)", "clprobe-findings.csv",
-                                                 "text/csv", formats::findings.runs(runs, style)),
-                                       data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
-                                                 formats::curves.runs(runs, style)))});
+  return html_of(
+      {.title = runs.empty() ? "clprobe"
+                             : "clprobe: " + (runs.size() == 1 ? heading_of(runs) : names_of(runs)),
+       .heading = html_text(heading_of(runs)),
+       .lead = html_text(lead_of(runs)),
+       .navigation = navigation(probes),
+       .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
+               section_html("devices", "Devices and provenance", in_cards(cards)) +
+               section_html("data", "Raw data", data_text),
+       .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
+                          "other content is in the page.",
+       .runs = runs_data(runs),
+       .files = fmt::format("[{},{}]",
+                            data_file("Findings (CSV)", "clprobe-findings.csv", "text/csv",
+                                      formats::findings.runs(runs, style)),
+                            data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
+                                      formats::curves.runs(runs, style)))});
 }
 
 }  // namespace

@@ -141,6 +141,17 @@ TEST_CASE("a page says when nothing was measured") {
         std::string::npos);
 }
 
+TEST_CASE("a page of profile is titled by kernels, program and device") {
+  Run run = example_gpu_run();
+  run.results.resize(1);
+  run.results[0].card.lines = {{"add", "1 ms"}, {"copy", "2 ms"}};
+  run.arguments = {"profile", "--quick", "--", "app", "-x"};
+  const std::string title = "add, copy of app on " + run.device.name;
+  CHECK(render_html({&run, 1}).find("<h1>" + title + "</h1>") != std::string::npos);
+  run.arguments = {"profile", "folder"};
+  CHECK(render_html({&run, 1}).find("<h1>add, copy on ") != std::string::npos);
+}
+
 TEST_CASE("markup in a run is text in a page and in a picture") {
   using report::html_text;
   CHECK(html_text("<a href=\"x\">'&'</a>\n\x01") ==
