@@ -514,4 +514,24 @@ std::vector<std::string> finding_texts(std::string_view page, std::string_view w
   return texts;
 }
 
+std::vector<std::string> method_texts(std::string_view page, std::string_view word) {
+  const std::string code = fmt::format("`{}`", word);
+  const std::string family =
+      fmt::format("`{}N`", word.substr(0, word.find_last_not_of("0123456789") + 1));
+  const report::Node document = report::parse_page(page);
+  std::vector<std::string> texts;
+  const auto add = [&](cmark_node* block) {
+    const std::string words = printable(report::words_of(block));
+    const std::string head = words.substr(0, words.find_first_of(":."));
+    if (head.find(code) == std::string::npos && head.find(family) == std::string::npos) return;
+    texts.push_back(words);
+  };
+  for (cmark_node* const block : report::children_of(document.get())) {
+    if (cmark_node_get_type(block) == CMARK_NODE_PARAGRAPH) add(block);
+    if (cmark_node_get_type(block) != CMARK_NODE_LIST) continue;
+    for (cmark_node* const item : report::children_of(block)) add(item);
+  }
+  return texts;
+}
+
 }  // namespace clprobe

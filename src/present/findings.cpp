@@ -214,6 +214,7 @@ std::string words(std::string_view name) {
                               Title{"bic_margin", "BIC lead over second best"},
                               Title{"mergers", "requests merged per MSHR"},
                               Title{"spike", "work-items before first jump"},
+                              Title{"first_cause", "largest cause"},
                               Title{"c1", "time per access and way"},
                               Title{"c2", "fixed time"},
                               Title{"latency_end", "capacity by latency"},

@@ -290,8 +290,8 @@ constexpr std::array table{
          .kind = ValueKind::file,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "OpenCL C file of a kernel to launch without a program",
-         .details = "OpenCL C file of a kernel to launch without a program, as `--launch` "
+         .summary = "OpenCL C file of a kernel to launch without its application",
+         .details = "OpenCL C file of a kernel to launch without its application, as `--launch` "
                     "describes. With the `launch.json` of a bundle, it replaces the captured text. "
                     "Without `--launch`, prints a description to edit.",
          .update = store<&Options::kernel_file>},
@@ -372,7 +372,7 @@ constexpr std::array table{
          .kind = ValueKind::series,
          .category = Category::results,
          .commands = importing | bit(Command::report),
-         .summary = "series to report, separated by commas, or the series of an imported list",
+         .summary = "report: series to show, separated by commas; import: series of a list",
          .details = "With `report`, the series to show, separated by commas. Default: all. With "
                     "`import`, the series to which a list of sizes and latencies belongs. Default: "
                     "the series that the file names, otherwise `global`.",
@@ -512,7 +512,7 @@ constexpr std::array table{
 std::span<const Flag> all_flags() {
   static const std::vector<std::string_view> formats =
       format_names([](const Writer& each) { return each.runs != nullptr; });
-  static std::string output_summary = "also write FILE:";
+  static std::string output_summary = "also write the results to FILE (-: stdout), by its ending:";
   static std::string output_details =
       "Also write the results to FILE, in the format of its extension. ";
   static const auto flags = [] {
@@ -520,7 +520,6 @@ std::span<const Flag> all_flags() {
       if (each->ending.starts_with('.')) output_summary += fmt::format(" {}", each->ending);
       output_details += each->details;
     }
-    output_summary += "; - is stdout";
     output_details +=
         "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A file "
         "is replaced as a whole after each probe, so an interrupted run leaves the results until "

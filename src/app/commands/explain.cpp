@@ -95,8 +95,8 @@ std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
 /// Returns lines about the findings, series and options of a probe that have the name `word`.
 std::string lines_of(const Probe& probe, std::string_view word, int width) {
   std::string text;
-  for (const std::string& each :
-       finding_texts(embedded_file(fmt::format("{}.md", probe.id)), word)) {
+  const std::string_view page = embedded_file(fmt::format("{}.md", probe.id));
+  for (const std::string& each : finding_texts(page, word)) {
     text += paragraph(fmt::format("{} finds {}", probe.id, each), width);
   }
   for (const Series& each : probe.series) {
@@ -104,8 +104,14 @@ std::string lines_of(const Probe& probe, std::string_view word, int width) {
     text +=
         paragraph(fmt::format("{}, a series of {}: {}", each.name, probe.id, each.summary), width);
   }
+  const bool has_meaning = !text.empty();
   text += lines_of(cli::ProbeFlags(probe).flags, fmt::format(" of {}", probe.id),
                    without_number(word), width);
+  if (!has_meaning) {
+    for (const std::string& each : method_texts(page, word)) {
+      text += paragraph(fmt::format("{}: {}", probe.id, each), width);
+    }
+  }
   if (text.empty()) return text;
   return text + fmt::format("`clprobe explain {} --full` describes the method.\n", probe.id);
 }

@@ -40,6 +40,10 @@ std::optional<std::string> term_text(std::string_view glossary, std::string_view
 /// the working set ...".
 std::vector<std::string> finding_texts(std::string_view page, std::string_view word);
 
+/// Returns the items and paragraphs of the page whose first clause names `word`, or its family
+/// ("cache-xN" for "cache-x4"), as code.
+std::vector<std::string> method_texts(std::string_view page, std::string_view word);
+
 }  // namespace clprobe
 
 namespace clprobe::report {

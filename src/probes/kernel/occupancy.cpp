@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "clprobe/units.hpp"
 #include "probes/kernel/causes.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -68,7 +69,9 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
                               const Visits& all_ns, const Visits& whole_ns) {
   if (tail.whole_waves == 0) return without_cost("all groups run at once");
   if (tail.rest_groups == 0) {
-    return without_cost(fmt::format("{} groups fill whole waves of {}", groups, resident_groups));
+    return without_cost(
+        fmt::format("no partial wave: {} groups are a multiple of the {} that run at once", groups,
+                    resident_groups));
   }
   if (tail.whole_waves >= max_waves) {
     return without_cost(
@@ -193,9 +196,10 @@ const KernelCause* find_main_detail(const KernelCauses& causes, const KernelCaus
 
 std::string advice_about_idle_units(const KernelOccupancy& filled) {
   return fmt::format(
-      "The launch has {} work-groups for {} compute units, so {} of the device is idle: divide the "
-      "work among more work-items, in at least {} groups.",
-      filled.groups, filled.units, percent(idle_share(filled)), filled.units);
+      "The launch has {} for {} compute units, so {} of the device is idle: divide the work among "
+      "more work-items, in at least {} groups.",
+      format_count(filled.groups, "work-group"), filled.units, percent(idle_share(filled)),
+      filled.units);
 }
 
 /// Returns what the size of the buffers says about the kernel's time. Caches are cold, so memory

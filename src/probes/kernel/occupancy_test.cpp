@@ -123,7 +123,8 @@ TEST_CASE("launches without a part of a wave have no tail") {
     return tail ? tail->last_wave.reason : "nothing";
   };
   CHECK(reason(100, 132) == "all groups run at once");
-  CHECK(reason(264, 132) == "264 groups fill whole waves of 132");
+  CHECK(reason(264, 132) ==
+        "no partial wave: 264 groups are a multiple of the 132 that run at once");
   CHECK(reason(64 * 132 + 1, 132) == "the last of 65 waves takes too small a share");
   CHECK(reason(63 * 132 + 1, 132) == "not all required launches were measured");
   CHECK(reason(133, 0) == "nothing");

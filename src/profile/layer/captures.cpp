@@ -332,7 +332,11 @@ class CaptureLaunch {
   void take_arguments(cl_kernel kernel, const KnownKernel& known) {
     cl_uint count = 0;
     State::below().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
-    if (count > bundle::max_arguments) throw Refusal("the kernel has too many arguments");
+    if (count > bundle::max_arguments) {
+      throw Refusal("the kernel has " + std::to_string(count) +
+                    " arguments; clprobe captures at most " +
+                    std::to_string(bundle::max_arguments));
+    }
     for (cl_uint index = 0; index < count; ++index) {
       if (index >= known.arguments.size() || !known.arguments[index]) {
         refuse_argument(index, "not set, or set by an extension");

@@ -58,8 +58,8 @@ constexpr std::array gap_rows{
            "of the host (clEnqueueNativeKernel)"},
     GapRow{Gap::device_queue, "device-queue", "queue", "queues",
            "on the device, with the launches that kernels make there"},
-    GapRow{Gap::extension, "extension", "function", "functions",
-           "of extensions that launch kernels, with the launches made there"},
+    GapRow{Gap::extension, "extension", "extension function", "extension functions",
+           "for kernel launches, with all launches made this way"},
 };
 
 constexpr std::array kind_words{

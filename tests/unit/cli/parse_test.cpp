@@ -555,7 +555,8 @@ TEST_CASE("profile has a program, whose words are its own") {
       "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
       "`clprobe profile FOLDER`";
   const std::string either =
-      "--kernel-file launches a kernel without a program: leave out the program or folder";
+      "--kernel-file launches a kernel without its application: leave out the application or "
+      "folder";
   const std::string compared =
       names_of([](const Writer& each) { return each.comparison != nullptr; });
   const std::string surveyed = names_of([](const Writer& each) { return each.survey != nullptr; });
