@@ -424,8 +424,8 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
     return exit_failed;
   }
   announce(
-      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing a launch of {}; then "
-                  "measuring them for up to {:.0f} s",
+      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing a launch of {}; the "
+                  "measurement takes up to {:.0f} s after that",
                   name, std::ceil(survey.app.wall_s), names_of(wanted),
                   budget_of(*replay_probe(), options, 1).probe_time.count()));
   const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
