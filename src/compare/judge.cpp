@@ -30,7 +30,7 @@ std::string kind_of_reason(const Finding& finding) {
 /// Returns true unless the label states that the result is unknown.
 bool is_word_of_something(std::string_view label) {
   constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
-                                                    "ambiguous", "inconclusive", "untested"};
+                                                    "ambiguous", "inconclusive", "not known"};
   return std::ranges::find(nothing, label) == nothing.end();
 }
 

@@ -34,14 +34,14 @@ small=(--quick --max-memory 4MiB --json)
       if all(.value != null) then
         (map(.value) | add) as $sum | ($sum - 1 | fabs < 1e-6) or (any(.value == 1) and $sum < 1)
       else all(.value != null or (.reason | startswith("not known: "))) end)'
-  # What the noise says follows from what it found: untested where no cause costs time for sure,
+  # What the noise says follows from what it found: not known where no cause costs time for sure,
   # inconclusive only where a resource has less than a tenth left.
   json_says '[.results[0].findings[] | select(.method == "shapley" or .method == "noise")]
     | group_by(.series) | length == 2 and all(
       (map(select(.name == "noise")) | length == 1)
       and (map(select(.name == "noise"))[0].label) as $verdict
       | (any(.[]; .name == "stall" and .label != "unattributed" and .value > 0
-            and .reason == null) == ($verdict != "untested"))
+            and .reason == null) or $verdict == "not known")
         and ($verdict != "inconclusive"
             or any(.[]; .name == "absorbed" and .reason == null and .high < 0.1)))'
   json_says 'any(.results[0].findings[]; .label == "memory data: L2 or main memory")'

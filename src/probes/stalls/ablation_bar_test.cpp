@@ -306,8 +306,34 @@ TEST_CASE("where nothing can be taken away, nothing is named first") {
   std::vector<Point> points = plan_of({"barrier"}).points;
   for (Point& point : points) set_time(point, 500);
   const Findings found = analyse(gpu(), points);
-  CHECK(find(found, "noise", "barrier")->label == "untested");
+  CHECK(find(found, "noise", "barrier")->label == "not known");
   CHECK_FALSE(find(found, "first_cause", "barrier")->value.has_value());
+}
+
+TEST_CASE("a disturbance that hides a saving or a free resource leaves no cause and no verdict") {
+  std::vector<Point> points = plan_of({"barrier"}).points;
+  measure(points,
+          {{"memory data: L2", 0},
+           {"memory structural: bank conflict", 0},
+           {"synchronization: barrier", 700},
+           {"compute data", 0}},
+          300);
+  const auto disturbed = [&](std::string_view name) {
+    Findings found = analyse(gpu(), points);
+    for (Finding& each : found.findings) {
+      if (each.name == name && each.value) each.low = -0.1;
+    }
+    combine(found.findings);
+    return found;
+  };
+  CHECK(find(disturbed(""), "noise", "barrier")->label == "agree");
+  const Findings no_cause = disturbed("stall");
+  CHECK_FALSE(find(no_cause, "first_cause", "barrier")->value.has_value());
+  CHECK(find(no_cause, "noise", "barrier")->reason ==
+        "there is no known cause that noise could confirm");
+  const Findings no_share = disturbed("absorbed");
+  CHECK(find(no_share, "first_cause", "barrier")->value.has_value());
+  CHECK(find(no_share, "noise", "barrier")->label == "not known");
 }
 
 TEST_CASE("a build without samples leaves a reason and no bar") {

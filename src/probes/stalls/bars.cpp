@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -82,6 +83,7 @@ double free_of_busiest(std::string_view bar, std::span<const Finding> findings) 
 }
 
 constexpr std::string_view issue_label = "no stall: issue";
+constexpr std::string_view no_first_cause = "the largest saving does not differ from 0";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
@@ -211,14 +213,12 @@ std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& point
   return kinds;
 }
 
+constexpr std::string_view not_decisive =
+    "inconclusive: too little noise, or the noise itself added a delay";
+
 void add_noise(std::string_view bar, const Points& points, const DeviceInfo& device,
-               const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
-  std::vector<Resource> resources;
-  for (const Cause cause : causes) resources.push_back(resource_of(cause));
-  std::vector<NoiseKind> kinds;
   for (const auto& [name, kind] : noise_in(points, device)) {
-    kinds.push_back(kind);
     const Interval& interval = kind.absorption.share_interval;
     // A 95 % interval extends 1.96 sigma to each side.
     const Cost free{.ns = kind.absorption.share,
@@ -233,16 +233,49 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
       absorbed.reason = "the kernel absorbed all the noise; the value is a lower bound";
     } else if (!kind.absorption.is_decisive &&
                kind.absorption.share_interval.high < saturated_share) {
-      absorbed.reason = "inconclusive: too little noise, or the noise itself added a delay";
+      absorbed.reason = not_decisive;
     }
     findings.push_back(std::move(absorbed));
   }
-  const Agreement agreement = compare_with_noise(ablation, resources, kinds);
-  Finding verdict = finding_of(noise_verdict_name, bar, "", "noise");
-  constexpr std::string_view words[]{noise_agrees, "inconclusive", "untested"};
-  verdict.label = words[static_cast<std::size_t>(agreement.verdict)];
-  verdict.reason = agreement.reason;
-  findings.push_back(std::move(verdict));
+  findings.push_back(finding_of(noise_verdict_name, bar, "", "noise"));
+}
+
+/// Returns the noise of a bar by its findings. A share without a value may be any share.
+std::vector<NoiseKind> noise_in(std::string_view bar, std::span<const Finding> findings) {
+  std::vector<NoiseKind> kinds;
+  for (const Finding& each : findings) {
+    const bool is_own = each.series == bar && each.name == stack_absorbed_name;
+    if (!is_own || std::ranges::find(all_noise, each.label) == std::end(all_noise)) continue;
+    kinds.push_back({resource_of_noise(each.label),
+                     {.is_found = each.value.has_value(),
+                      .share_interval = {each.low.value_or(0.0), each.high.value_or(1.0)},
+                      .is_decisive = each.reason != not_decisive}});
+  }
+  return kinds;
+}
+
+/// Removes the value of a first cause whose saving is not resolved.
+void decide_first(Finding& first, std::span<const Finding> findings) {
+  const bool is_unresolved = std::ranges::any_of(findings, [&](const Finding& each) {
+    return each.series == first.series && each.method == first.method &&
+           each.label == first.label && is_unresolved_share(each);
+  });
+  if (!first.value || !is_unresolved) return;
+  for (auto* const each : {&first.value, &first.low, &first.high}) each->reset();
+  first.disturbance = 0.0;
+  first.label.clear();
+  first.reason = no_first_cause;
+}
+
+void decide_noise(Finding& noise, std::span<const Finding> findings) {
+  const Finding* const first = find_in(findings, noise.series, stack_first_name);
+  const auto cause = first == nullptr ? std::nullopt : cause_called(first->label);
+  const Agreement agreement =
+      cause ? compare_with_noise(resource_of(*cause), noise_in(noise.series, findings))
+            : Agreement{NoiseVerdict::unknown, "there is no known cause that noise could confirm"};
+  constexpr std::string_view words[]{noise_agrees, "inconclusive", "not known"};
+  noise.label = words[static_cast<std::size_t>(agreement.verdict)];
+  noise.reason = agreement.reason;
 }
 
 void add_interactions(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
@@ -252,7 +285,7 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
       // Two causes do not interact if one of them can be removed only after the other cause.
       if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       const Cost& cost = ablation.interactions[i][j];
-      if (!cost.is_resolved) continue;
+      if (!cost.is_resolved || (cost.interval.low <= 0.0 && cost.interval.high >= 0.0)) continue;
       // The interaction is a difference of shares, so its value may be negative.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
@@ -299,7 +332,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
     first.reason = costs_of_removal(ablation, causes);
   } else {
-    first.reason = "no cause differs from 0 by more than two sigma";
+    first.reason = no_first_cause;
   }
   findings.push_back(std::move(first));
 }
@@ -360,7 +393,13 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
   double all_ns = 0.0;
   for (const PhaseTime& each : times) all_ns += each.time.ns;
   all_ns = std::max(all_ns, min_all_ns);
-  const std::optional<Share> tail = tail_of(points, phase_tail);
+  std::optional<Share> tail = tail_of(points, phase_tail);
+  const std::optional<Share> longest = tail_of(points, phase_longest_tail);
+  if (tail && longest) {
+    // Another launch measures the longest tail. A busy host may have delayed only one of the two.
+    tail->value = std::min(tail->value, longest->value);
+    tail->interval.low = std::min(tail->interval.low, tail->value);
+  }
   if (!(all_ns > 0.0) && !tail) return;
   const double before_tail = tail ? 1.0 - tail->value : 1.0;
   double covered = 0.0;
@@ -376,7 +415,7 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
     findings.push_back(part_of(bar, "idle: tail", *tail));
     covered += tail->value;
   }
-  if (const auto longest = tail_of(points, phase_longest_tail)) {
+  if (longest) {
     findings.push_back(finding_of(longest_tail_name, bar, "share", stack_view_clock, longest->value,
                                   longest->interval.low, longest->interval.high));
   }
@@ -417,6 +456,17 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
   return bound;
 }
 
+void combine(std::vector<Finding>& findings) {
+  for (Finding& each : findings) {
+    if (each.name == stack_first_name) decide_first(each, findings);
+    if (each.name == noise_verdict_name) decide_noise(each, findings);
+  }
+  for (auto each = findings.begin(); each != findings.end();) {
+    const bool is_kept = each->name != "advice" || find_latency_bound(each->series, findings);
+    each = is_kept ? std::next(each) : findings.erase(each);
+  }
+}
+
 std::int64_t crowd_of(const Point& point) { return point.parameters.integer_or(crowd_name, 0); }
 
 bool is_whole_kernel(const Point& point) {
@@ -440,10 +490,9 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     add_rest(bar, ablation, split_rest(without_causes(builds), points, device), findings);
     add_first(bar, ablation, causes, findings);
     add_interactions(bar, ablation, causes, needs, findings);
-    add_noise(bar, points, device, ablation, causes, findings);
-    if (auto bound = find_latency_bound(bar, std::span(findings).subspan(first))) {
-      findings.push_back(std::move(*bound));
-    }
+    add_noise(bar, points, device, findings);
+    decide_noise(findings.back(), findings);
+    if (auto bound = find_latency_bound(bar, findings)) findings.push_back(*std::move(bound));
   } catch (const AblationError& error) {
     findings.push_back(without_share(bar, error.what()));
   } catch (const std::out_of_range& error) {

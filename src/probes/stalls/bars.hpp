@@ -78,20 +78,19 @@ struct NoiseKind {
 enum class NoiseVerdict : std::uint8_t {
   agree,         ///< noise and the removal of causes do not contradict each other
   inconclusive,  ///< noise and the removal of causes indicate different busiest resources
-  untested,      ///< no cause is resolved, or no noise was measured
+  unknown,       ///< no first cause is known, or another resource may be busy
 };
 
 struct Agreement {
-  NoiseVerdict verdict{NoiseVerdict::untested};
+  NoiseVerdict verdict{NoiseVerdict::unknown};
   std::string reason{};  ///< reason of the verdict: one line without a final full stop
 };
 
-/// Compares the largest cause with the resource that absorbs the least noise. If a resource is
-/// always in use, the cause must load this resource, or a resource with an overlapping interval. If
-/// no resource is always in use, the kernel waits for latencies, and noise contradicts no cause.
-/// `resources`: the resource of each factor of the ablation.
-Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
-                             std::span<const NoiseKind> noise);
+/// Compares the resource that the first cause loads with the resource that absorbs the least noise.
+/// If a resource is always in use, the cause must load this resource, or a resource with an
+/// overlapping interval. If the intervals of all other resources are above `saturated_share`, no
+/// other resource is always in use: the kernel waits for latencies, and noise contradicts no cause.
+Agreement compare_with_noise(Resource loaded, std::span<const NoiseKind> noise);
 
 /// Returns the phase that a point's in-kernel clock measures; empty if the point times whole
 /// launches.
@@ -152,6 +151,10 @@ std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& devic
 /// part of the launch; the tail until the last part's end is added, and then the remainder.
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
                      const Points& points, std::vector<Finding>& findings);
+
+/// Decides by the findings' intervals, which disturbances widen, whether the first cause is known
+/// and whether noise confirms it. Sets or removes the findings that depend on these decisions.
+void combine(std::vector<Finding>& findings);
 
 /// Returns the finding that a kernel is bound by latency, with its sentence. The first cause must
 /// be memory data, and noise must agree. Each resource must be free for at least 20 % of the time,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -71,6 +72,11 @@ std::string_view label_of(Cause cause) { return row_of(cause).label; }
 std::string_view to_word(Cause cause) { return row_of(cause).word; }
 
 Resource resource_of(Cause cause) { return row_of(cause).resource; }
+
+std::optional<Cause> cause_called(std::string_view label) {
+  const auto* const row = std::ranges::find(cause_rows, label, &CauseRow::label);
+  return row == cause_rows.end() ? std::nullopt : std::optional(row->cause);
+}
 
 std::vector<Cause> causes_in(std::string_view words) {
   std::vector<Cause> causes;

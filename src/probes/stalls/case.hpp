@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ enum class Cause {
 std::string_view label_of(Cause cause);
 std::string_view to_word(Cause cause);
 Resource resource_of(Cause cause);
+/// Returns the cause with this name in GSI; nothing for another text.
+std::optional<Cause> cause_called(std::string_view label);
 
 /// Returns the causes that a point's parameter `factors` lists ("main-memory,chain"). Throws
 /// std::out_of_range for a word that is no cause.

@@ -145,17 +145,6 @@ const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resou
   return found == noise.end() ? nullptr : &found->absorption;
 }
 
-/// Returns the index of the largest factor whose cost is resolved and positive.
-std::optional<std::size_t> first_factor(const Ablation& ablation) {
-  std::optional<std::size_t> first;
-  for (std::size_t i = 0; i < ablation.factors.size(); ++i) {
-    const Cost& cost = ablation.factors[i];
-    if (!cost.is_resolved || cost.ns <= 0.0) continue;
-    if (!first || cost.ns > ablation.factors[*first].ns) first = i;
-  }
-  return first;
-}
-
 bool is_saturated(const Absorption& absorption) {
   return absorption.is_found && absorption.is_decisive &&
          absorption.share_interval.high < saturated_share;
@@ -228,38 +217,27 @@ Absorption find_absorption(std::span<const NoisePoint> points, int resamples) {
   return found;
 }
 
-Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
-                             std::span<const NoiseKind> noise) {
-  if (resources.size() != ablation.factors.size()) {
-    throw AblationError(fmt::format("expected the resources of {} factors, found {}",
-                                    ablation.factors.size(), resources.size()));
-  }
-  const std::optional<std::size_t> first = first_factor(ablation);
-  if (!first) return {NoiseVerdict::untested, "not resolved: no cause differs from 0"};
-  if (noise.empty()) return {NoiseVerdict::untested, "no noise was injected"};
-  const Resource loaded = resources[*first];
+Agreement compare_with_noise(Resource loaded, std::span<const NoiseKind> noise) {
   const Absorption* const own = absorption_of(noise, loaded);
+  // Without noise into the loaded resource, the other resources prove nothing.
+  bool are_free = own != nullptr || (loaded == Resource::waiting && !noise.empty());
   for (const NoiseKind& each : noise) {
     if (each.resource == loaded) continue;
     const Absorption& other = each.absorption;
-    const bool is_tighter =
-        own == nullptr ? is_saturated(other)
-                       : other.is_found && other.share_interval.high < own->share_interval.low &&
-                             is_saturated(other);
-    if (!is_tighter) continue;
+    are_free = are_free && other.share_interval.low > saturated_share;
+    if (!is_saturated(other)) continue;
+    if (own != nullptr && other.share_interval.high >= own->share_interval.low) continue;
     return {NoiseVerdict::inconclusive,
             fmt::format("removing causes ranks {} first, but noise shows {} busy all the time",
                         name_of(loaded), name_of(each.resource))};
-  }
-  if (own == nullptr && loaded != Resource::waiting) {
-    return {NoiseVerdict::untested, fmt::format("no noise was injected into {}", name_of(loaded))};
   }
   if (own != nullptr && is_saturated(*own)) {
     return {
         NoiseVerdict::agree,
         fmt::format("removing causes and noise both show {} busy all the time", name_of(loaded))};
   }
-  return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
+  if (are_free) return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
+  return {NoiseVerdict::unknown, "noise does not show whether another resource is busy"};
 }
 
 }  // namespace clprobe::stalls

@@ -114,12 +114,9 @@ Resource resource_of(Factor factor) {
   }
 }
 
-/// Returns the verdict on an ablation whose only cause loads `first`.
+/// Returns the verdict on a first cause that loads `first`.
 NoiseVerdict verdict_of(Resource first, const std::vector<NoiseKind>& noise) {
-  Ablation ablation;
-  ablation.factors.push_back({.ns = 1.0, .is_resolved = true});
-  const std::array resources{first};
-  return compare_with_noise(ablation, resources, noise).verdict;
+  return compare_with_noise(first, noise).verdict;
 }
 
 }  // namespace

@@ -37,14 +37,6 @@ Absorption absorbing(double share, double half_width) {
   return absorption;
 }
 
-Ablation with_values(const std::vector<double>& values) {
-  Ablation ablation;
-  for (const double value : values) {
-    ablation.factors.push_back({.ns = value, .is_resolved = value != 0.0});
-  }
-  return ablation;
-}
-
 }  // namespace
 
 TEST_CASE("what is absorbed is found where the line bends") {
@@ -120,41 +112,48 @@ TEST_CASE("little absorbed proves something only where enough noise was made, in
   CHECK_FALSE(step.is_decisive);
   // Noise that the kernel absorbs up to a bend is not decisive either.
   CHECK_FALSE(absorb({{0, 1000}, {1, 1000}, {2, 1000}, {4, 2000}, {8, 4000}}).is_decisive);
-  const std::vector<Resource> resources{Resource::memory};
   const auto verdict = [&](const Absorption& cache) {
     const std::vector<NoiseKind> noise{{Resource::cache, cache},
                                        {Resource::memory, absorbing(0.6, 0.01)}};
-    return compare_with_noise(with_values({500.0}), resources, noise).verdict;
+    return compare_with_noise(Resource::memory, noise).verdict;
   };
   CHECK(verdict(busy) == NoiseVerdict::inconclusive);
-  CHECK(verdict(too_little) == NoiseVerdict::agree);
-  CHECK(verdict(step) == NoiseVerdict::agree);
+  CHECK(verdict(too_little) == NoiseVerdict::unknown);
+  CHECK(verdict(step) == NoiseVerdict::unknown);
 }
 
 TEST_CASE("noise speaks against a first factor only where another resource is saturated") {
-  const std::vector<Resource> resources{Resource::memory, Resource::waiting};
-  const auto verdict = [&](const std::vector<double>& values, const std::vector<NoiseKind>& noise) {
-    return compare_with_noise(with_values(values), resources, noise).verdict;
+  const auto verdict = [](Resource first, const std::vector<NoiseKind>& noise) {
+    return compare_with_noise(first, noise).verdict;
   };
   const NoiseKind fma_free{Resource::arithmetic, absorbing(0.9, 0.05)};
   const NoiseKind fma_full{Resource::arithmetic, absorbing(0.02, 0.02)};
   const NoiseKind memory_free{Resource::memory, absorbing(0.8, 0.05)};
   const NoiseKind memory_full{Resource::memory, absorbing(0.01, 0.02)};
   // Memory is the first cause: bound by bandwidth in the first check, by latency in the second.
-  CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == NoiseVerdict::agree);
-  CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
-  CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
+  CHECK(verdict(Resource::memory, {fma_free, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict(Resource::memory, {fma_free, memory_free}) == NoiseVerdict::agree);
+  CHECK(verdict(Resource::waiting, {fma_free, memory_free}) == NoiseVerdict::agree);
   // The busy resource differs from the resource of the first cause. First, the arithmetic units are
   // busy, but memory is the first cause. Then, memory is busy, but a barrier is the first cause.
-  CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
-  CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
+  CHECK(verdict(Resource::memory, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
+  CHECK(verdict(Resource::waiting, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
   // If memory and arithmetic units are busy, noise cannot show which resource is the cause.
-  CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == NoiseVerdict::agree);
-  CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == NoiseVerdict::untested);
-  CHECK(verdict({500.0, 0.0}, {fma_free}) == NoiseVerdict::untested);
-  CHECK(verdict({500.0, 0.0}, {fma_full}) == NoiseVerdict::inconclusive);
-  CHECK(verdict({500.0, 0.0}, {}) == NoiseVerdict::untested);
-  CHECK_THROWS_AS(compare_with_noise(with_values({1.0}), resources, {}), AblationError);
+  CHECK(verdict(Resource::memory, {fma_full, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict(Resource::memory, {fma_free}) == NoiseVerdict::unknown);
+  CHECK(verdict(Resource::memory, {fma_full}) == NoiseVerdict::inconclusive);
+  CHECK(verdict(Resource::memory, {}) == NoiseVerdict::unknown);
+}
+
+TEST_CASE("noise confirms a first cause only where no other resource may be busy") {
+  const NoiseKind cache_wide{Resource::cache, absorbing(0.0, 0.26)};
+  const NoiseKind memory_free{Resource::memory, absorbing(0.5, 0.26)};
+  const auto of = [](const std::vector<NoiseKind>& noise) {
+    return compare_with_noise(Resource::waiting, noise).verdict;
+  };
+  CHECK(of({cache_wide}) == NoiseVerdict::unknown);
+  CHECK(of({cache_wide, memory_free}) == NoiseVerdict::unknown);
+  CHECK(of({memory_free}) == NoiseVerdict::agree);
 }
 
 }  // namespace clprobe::stalls

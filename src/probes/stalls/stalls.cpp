@@ -231,6 +231,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
   }
   search::add_speed_up(found.findings);
+  combine(found.findings);
   return found;
 }
 
@@ -285,6 +286,7 @@ const Probe probe{
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
 };
 
