@@ -96,8 +96,8 @@ inline constexpr std::array all_series{
     SeriesSpec{local_size_series, "launch with a new work-group size", Manner::new_local_size,
                "first_launch"},
     SeriesSpec{build_again_series, "rebuilding a program that was built before",
-               Manner::build_again, "build_time"},
-    SeriesSpec{build_series, "building a new program", Manner::build, "build_time"},
+               Manner::build_again, "minimum_build_time"},
+    SeriesSpec{build_series, "building a new program", Manner::build, "minimum_build_time"},
 };
 
 /// Returns true if many launches share one wait.
