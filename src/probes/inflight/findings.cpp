@@ -488,6 +488,18 @@ std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const 
   return found;
 }
 
+void combine(std::vector<Finding>& findings) {
+  double least = 0.0;
+  for (const Finding& each : findings) {
+    const bool is_of_chains = each.series != unit_series && each.name.starts_with("in_flight");
+    if (is_of_chains && each.low) least = std::max(least, std::round(*each.low));
+  }
+  for (Finding& each : findings) {
+    if (each.series != unit_series || each.name != "in_flight_at_least" || !each.value) continue;
+    each.value = each.low = std::min(*each.value, least);
+  }
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::vector<std::string> series;

@@ -190,6 +190,17 @@ TEST_CASE("what one core of a CPU has outstanding is told as its parallelism") {
   CHECK(*core->high >= 10.0);
 }
 
+TEST_CASE("a compute unit's bound is no higher than the widened interval of its chains") {
+  std::vector<Finding> findings(3);
+  findings[0] = {.name = "in_flight", .series = "cache-chains", .value = 4.7, .low = 3.3};
+  findings[1] = {.name = "in_flight", .series = "memory-chains", .value = 16.9, .low = 12.9};
+  findings[2] = {
+      .name = "in_flight_at_least", .series = "compute-unit", .value = 15.0, .low = 15.0};
+  combine(findings);
+  CHECK(findings[2].value == 13.0);
+  CHECK(findings[2].low == 13.0);
+}
+
 TEST_CASE("without points nothing is found, and a failed point counts for nothing") {
   CHECK(probe.analyse(gpu(), {}).findings.empty());
   std::vector<Point> points = curve(1, 200, 400.0);

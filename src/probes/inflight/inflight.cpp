@@ -358,6 +358,7 @@ const Probe probe{
     .find_problem = find_problem_of,
     .derive = derive_facts,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
 };
 

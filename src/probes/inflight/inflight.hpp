@@ -115,6 +115,8 @@ std::int64_t sub_group_of(const DeviceInfo& device);
 
 /// Returns the findings of the probe. Method: docs/inflight.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+/// Lowers the bound of a compute unit's loads to the chains' intervals, which disturbances widen.
+void combine(std::vector<Finding>& findings);
 
 struct Serialization {
   double cycles_per_lane{0.0};  ///< additional time per work-item of the first sub-group
