@@ -306,8 +306,10 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   }
   if (series.load == Load::arithmetic) {
     const auto units = static_cast<double>(units_of(device));
-    const auto by_cycle = [units](const Moment& moment) {
-      return operations_at(moment) / moment.hertz / units;
+    // The median of all moments' clocks, which the finding `clock` shows.
+    const double hertz = median(each_of(last, clock_at));
+    const auto by_cycle = [&](const Moment& moment) {
+      return operations_at(moment) / hertz / units;
     };
     add_median(found, "unit_operations", series, "operations_per_cycle", each_of(last, by_cycle));
   }

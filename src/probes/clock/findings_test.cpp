@@ -201,6 +201,16 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   // The device has 10 units and 2 cycles per ns.
   CHECK(value_of(found, "unit_operations", "arithmetic") == doctest::Approx(128.0));
   CHECK(find_finding(found.findings, "bandwidth") == nullptr);
+  points = course_of(Load::arithmetic, 9,
+                     [](std::size_t i) { return 2000.0 + 100.0 * static_cast<double>(i % 3); });
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].facts.set("operations", static_cast<std::int64_t>(1 + (i + 2) % 3) * 6'000'000'000);
+    points[i].facts.set("launched_ns", std::int64_t{5'000'000});
+  }
+  const Findings varying = found_in(points);
+  CHECK(value_of(varying, "unit_operations", "arithmetic") ==
+        doctest::Approx(value_of(varying, "operations", "arithmetic") /
+                        value_of(varying, "clock", "arithmetic") / 10.0));
 
   points = course_of(Load::stream, 9, [](std::size_t) { return 2000.0; });
   for (std::size_t i = 0; i < points.size(); ++i) {
