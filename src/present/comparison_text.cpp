@@ -99,9 +99,12 @@ std::string unmatched_end(const Unmatched& each) {
 }
 
 /// Returns the finding's name in words. For a share of a bar, returns its label and method: "memory
-/// data: L2 (gsi)".
+/// data: L2 (gsi)", "noise absorbed (memory)".
 std::string finding_words(const Finding& finding) {
   if (!is_told_by_label(finding)) return words(finding.name);
+  if (finding.name == stack_absorbed_name) {
+    return fmt::format("{} ({})", words(finding.name), finding.label);
+  }
   const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
   return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
