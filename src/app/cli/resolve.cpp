@@ -239,7 +239,8 @@ void check_profiled(const Options& options) {
   }
   if (has_kernel && (has_program || !folders.empty())) {
     throw UsageError(
-        "--kernel-file launches a kernel without its application: leave out the application or folder");
+        "--kernel-file launches a kernel without its application: leave out the application or "
+        "folder");
   }
   if (options.kernel_file.empty() && !options.launch_file.empty()) {
     throw UsageError("--launch needs --kernel-file FILE.cl, the text of the kernel");
