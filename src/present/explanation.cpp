@@ -515,16 +515,21 @@ std::vector<std::string> finding_texts(std::string_view page, std::string_view w
 }
 
 std::vector<std::string> method_texts(std::string_view page, std::string_view word) {
-  const std::string code = fmt::format("`{}`", word);
-  const std::string family =
-      fmt::format("`{}N`", word.substr(0, word.find_last_not_of("0123456789") + 1));
+  const std::string family(word.substr(0, word.find_last_not_of("0123456789") + 1));
+  const auto is_named = [&](std::string_view head) {
+    for (std::size_t begin = head.find('`'); begin != std::string_view::npos;) {
+      const std::size_t end = head.find('`', begin + 1);
+      const std::string_view code = head.substr(begin + 1, end - begin - 1);
+      if (is_same_word(code, word) || is_same_word(code, family + "N")) return true;
+      begin = end == std::string_view::npos ? end : head.find('`', end + 1);
+    }
+    return false;
+  };
   const report::Node document = report::parse_page(page);
   std::vector<std::string> texts;
   const auto add = [&](cmark_node* block) {
     const std::string words = printable(report::words_of(block));
-    const std::string head = words.substr(0, words.find_first_of(":."));
-    if (head.find(code) == std::string::npos && head.find(family) == std::string::npos) return;
-    texts.push_back(words);
+    if (is_named(words.substr(0, words.find_first_of(":.")))) texts.push_back(words);
   };
   for (cmark_node* const block : report::children_of(document.get())) {
     if (cmark_node_get_type(block) == CMARK_NODE_PARAGRAPH) add(block);
