@@ -218,9 +218,9 @@ struct FindingSpec {
   std::string_view unit{};
   Role role{Role::fact};
   std::optional<Better> better{};  ///< absent: `usual_direction` of the unit
+  bool is_ratio{false};            ///< see Finding::is_ratio
   /// Name of a larger finding; changes are judged as a share of that finding.
   std::string_view part_of{};
-  bool is_ratio{false};  ///< see Finding::is_ratio
 };
 
 /// A series of points that --series can select.

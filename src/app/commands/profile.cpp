@@ -31,6 +31,7 @@
 #include "app/commands/stored_runs.hpp"
 #include "app/terminal/output.hpp"
 #include "app/terminal/terminal.hpp"
+#include "clprobe/registry.hpp"
 #include "present/api/report.hpp"
 #include "profile/api/bundle.hpp"
 #include "profile/api/prelude.hpp"

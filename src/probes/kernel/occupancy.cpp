@@ -339,8 +339,7 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   if (filled.occupancy && found_share(filled.occupancy->fewer) > 0.0) {
     return advice_about_occupancy(*filled.occupancy);
   }
-  const std::string rest =
-      causes.is_believed ? advice_without_cause(causes) : doubt_advice(causes.doubt);
+  std::string rest = causes.is_believed ? advice_without_cause(causes) : doubt_advice(causes.doubt);
   if (!transfer) return rest;
   return text_of(*transfer) + (rest.empty() ? "" : " ") + rest;
 }

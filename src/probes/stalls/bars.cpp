@@ -458,6 +458,9 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
 
 void combine(std::vector<Finding>& findings) {
   for (Finding& each : findings) {
+    if (is_unresolved_share(each) && each.reason.empty()) {
+      each.reason = "not resolved: the interval includes 0";
+    }
     if (each.name == stack_first_name) decide_first(each, findings);
     if (each.name == noise_verdict_name) decide_noise(each, findings);
   }
