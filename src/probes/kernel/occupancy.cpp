@@ -227,7 +227,7 @@ std::string text_of(const BufferTransfer& transfer) {
 }
 
 /// Minimum share of starting groups that is the first cause. Groups start while others work: with a
-/// fraction of the groups, eight kernels whose groups took 16 to 69 % to start saved 0 to 16 %.
+/// fraction of the groups, eight kernels whose groups took 16 to 69 % to start saved at most 16 %.
 constexpr double min_leading_start = 0.75;
 
 /// True if the launch has less than half of the groups that the device can run at the same time.
