@@ -516,20 +516,20 @@ std::vector<std::string> finding_texts(std::string_view page, std::string_view w
 
 std::vector<std::string> method_texts(std::string_view page, std::string_view word) {
   const std::string family(word.substr(0, word.find_last_not_of("0123456789") + 1));
-  const auto is_named = [&](std::string_view head) {
-    for (std::size_t begin = head.find('`'); begin != std::string_view::npos;) {
-      const std::size_t end = head.find('`', begin + 1);
-      const std::string_view code = head.substr(begin + 1, end - begin - 1);
-      if (is_same_word(code, word) || is_same_word(code, family + "N")) return true;
-      begin = end == std::string_view::npos ? end : head.find('`', end + 1);
-    }
-    return false;
-  };
   const report::Node document = report::parse_page(page);
   std::vector<std::string> texts;
   const auto add = [&](cmark_node* block) {
-    const std::string words = printable(report::words_of(block));
-    if (is_named(words.substr(0, words.find_first_of(":.")))) texts.push_back(words);
+    for (cmark_node* const node : report::nodes_in(block)) {
+      const char* const literal = cmark_node_get_literal(node);
+      if (literal == nullptr) continue;
+      const std::string_view text(literal);
+      if (cmark_node_get_type(node) != CMARK_NODE_CODE) {
+        if (text.find_first_of(":.") != std::string_view::npos) return;
+      } else if (is_same_word(text, word) || is_same_word(text, family + "N")) {
+        texts.push_back(printable(report::words_of(block)));
+        return;
+      }
+    }
   };
   for (cmark_node* const block : report::children_of(document.get())) {
     if (cmark_node_get_type(block) == CMARK_NODE_PARAGRAPH) add(block);

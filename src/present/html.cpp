@@ -414,23 +414,22 @@ std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
     cards += device_card(named, i);
     summaries += summary(named, i);
   }
-  return html_of(
-      {.title = runs.empty() ? "clprobe"
-                             : "clprobe: " + (runs.size() == 1 ? heading_of(runs) : names_of(runs)),
-       .heading = html_text(heading_of(runs)),
-       .lead = html_text(lead_of(runs)),
-       .navigation = navigation(probes),
-       .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
-               section_html("devices", "Devices and provenance", in_cards(cards)) +
-               section_html("data", "Raw data", data_text),
-       .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
-                          "other content is in the page.",
-       .runs = runs_data(runs),
-       .files = fmt::format("[{},{}]",
-                            data_file("Findings (CSV)", "clprobe-findings.csv", "text/csv",
-                                      formats::findings.runs(runs, style)),
-                            data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
-                                      formats::curves.runs(runs, style)))});
+  const std::string subject = runs.size() == 1 ? heading_of(runs) : names_of(runs);
+  return html_of({.title = runs.empty() ? "clprobe" : "clprobe: " + subject,
+                  .heading = html_text(heading_of(runs)),
+                  .lead = html_text(lead_of(runs)),
+                  .navigation = navigation(probes),
+                  .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
+                          section_html("devices", "Devices and provenance", in_cards(cards)) +
+                          section_html("data", "Raw data", data_text),
+                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
+                                     "other content is in the page.",
+                  .runs = runs_data(runs),
+                  .files = fmt::format("[{},{}]",
+                                       data_file("Findings (CSV)", "clprobe-findings.csv",
+                                                 "text/csv", formats::findings.runs(runs, style)),
+                                       data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
+                                                 formats::curves.runs(runs, style)))});
 }
 
 }  // namespace

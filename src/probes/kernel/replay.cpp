@@ -156,8 +156,6 @@ void Replay::compare_with_first() {
 }
 
 void Replay::compare_with_app() {
-  const std::vector<bool> are_floats = objects_of("float", bundle_);
-  const std::vector<bool> are_doubles = objects_of("double", bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string expected = hash_in_app(bundle_.launch, i);
     if (expected.empty()) continue;
@@ -165,7 +163,8 @@ void Replay::compare_with_app() {
     if (bundle::sha256_of(after_first_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
     if (are_nondeterministic_[i]) continue;
-    const bool may_round = bundle_.has_other_text && (are_floats[i] || are_doubles[i]);
+    const bool may_round = bundle_.has_other_text &&
+                           (objects_of("float", bundle_)[i] || objects_of("double", bundle_)[i]);
     std::string& names = may_round ? outcome_.other_floats : outcome_.wrong_buffers;
     names += (names.empty() ? "" : ", ") + objects_[i].name;
   }
@@ -275,9 +274,13 @@ Parameters Replay::prepare(const Shape& shape) {
     return facts;
   }
   if (shape.variant == Variant::plain) {
-    facts = count_removable();
-    set(memory_rate_fact, memory_rate());
-    return facts;
+    // Each visit prepares its points again.
+    if (!plain_facts_) {
+      facts = count_removable();
+      set(memory_rate_fact, memory_rate());
+      plain_facts_ = facts;
+    }
+    return *plain_facts_;
   }
   if (shape.variant == Variant::warm) return facts;
   if (shape.variant == Variant::rewritten) {

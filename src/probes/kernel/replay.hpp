@@ -251,6 +251,7 @@ class Replay {
   std::map<bool, Decisions> decisions_{};         // of the texts with and without functions
   cl::Buffer sink_{};                             // words to which rewritten kernels may write
   std::map<Variant, std::vector<double>> ratios_{};
+  std::optional<Parameters> plain_facts_{};
   // Resident groups, by padding in bytes.
   std::map<std::uint64_t, std::uint64_t> resident_groups_{};
   // Data of the objects after the first launch. Hashes would take less memory, but hashing takes

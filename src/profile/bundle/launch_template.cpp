@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -63,17 +64,16 @@ std::string launch_template(std::string_view text) {
   Json objects = Json::array();
   for (const prelude::Parameter& each : kernel.parameters) {
     const std::vector<std::string> words = words_of(each.text);
-    const bool is_pointer = each.text.find('*') != std::string::npos;
+    const std::string type = type_in(words);
     if (has_any(words, {"local", "__local"})) {
       arguments.push_back({{"local_bytes", usual_group * 4}});
-    } else if (is_pointer) {
+    } else if (each.text.find('*') != std::string::npos) {
       arguments.push_back({{"buffer", each.name}});
       objects.push_back({{"buffer", each.name},
-                         {"type", type_in(words)},
+                         {"type", type},
                          {"count", usual_items},
-                         {"fill", type_in(words).starts_with("u") ? "iota" : "random"}});
+                         {"fill", type.starts_with("u") ? "iota" : "random"}});
     } else {
-      const std::string type = type_in(words);
       const bool is_count = type != "float" && type != "double";
       arguments.push_back({{"type", type}, {"value", is_count ? usual_count : 1}});
     }
