@@ -100,9 +100,6 @@ class Session {
   /// cache. Throws DeviceError with the first line of the build log.
   void build(std::string_view file, const std::string& options, const std::string& preamble);
 
-  /// Duration of the longest build so far.
-  [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
-
   /// Start of the first launch; nothing before the first launch. Until the first launch, the device
   /// may run at a low clock.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
@@ -140,7 +137,6 @@ class Session {
   std::map<std::string, cl::Program, std::less<>> programs_{};
   std::shared_ptr<system::Cores> cores_;
   std::optional<int> core_{};
-  std::chrono::steady_clock::duration longest_build_{};
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };
 

@@ -82,7 +82,6 @@ const cl::Program& Session::program(std::string_view file, const std::string& op
   auto found = programs_.find(key);
   if (found == programs_.end()) {
     cl::Program program(context_, kernel_source(file, preamble));
-    const auto begin = std::chrono::steady_clock::now();
     try {
       program.build(device_, all_options.c_str());
     } catch (const cl::BuildError& error) {
@@ -93,7 +92,6 @@ const cl::Program& Session::program(std::string_view file, const std::string& op
                                     first_error_line(logs.empty() ? "" : logs.front().second),
                                     is_pocl ? advise_about_pocl_cache() : ""));
     }
-    longest_build_ = std::max(longest_build_, std::chrono::steady_clock::now() - begin);
     found = programs_.emplace(key, std::move(program)).first;
   }
   return found->second;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,14 @@ Sampling decode_sampling(const json::Json& value);
 /// threads and 4.7 s with 8 processes. For CPUs the number is 0, since builds would disturb the
 /// measurement. Each process takes some hundred MiB of a GPU's memory, which limits the number.
 std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores);
+
+/// Returns true if the driver's cache holds the programs, as far as the first program of each file
+/// shows. A run of one probe leaves the programs of other probes uncached. `build_s` builds a
+/// program and returns the duration in s.
+bool are_cached(const std::vector<Program>& programs,
+                const std::function<double(const Program&)>& build_s);
+
+json::Json encode(const Program& program);
 
 class Builders {
  public:

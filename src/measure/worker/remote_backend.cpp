@@ -39,13 +39,22 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
-  /// Builds programs in other processes if builds take long. After a short build, the driver
-  /// probably has the programs in its cache, and builders would only disturb the measurement.
+  /// Builds programs in other processes, unless the driver has them in its cache: builders would
+  /// then only disturb the measurement.
   void build_ahead(const std::function<std::vector<Program>()>& programs) override {
-    constexpr double long_s = 0.05;
     const std::size_t count = builder_count(device_, system::usable_cores());
-    if (longest_build_s_ < long_s || count == 0) return;
-    builders_.emplace(device_, settings_, programs(), count);
+    if (count == 0) return;
+    const std::vector<Program> all = programs();
+    const auto build_s = [&](const Program& each) {
+      const Json answer = ask({{"do", "build"}, {"programs", Json::array({encode(each)})}});
+      return reading([&] { return answer.at("seconds").get<double>(); });
+    };
+    try {
+      if (drop_child_on_error([&] { return are_cached(all, build_s); })) return;
+      builders_.emplace(device_, settings_, all, count);
+    } catch (const DeviceError&) {
+      return;  // a program on which the driver fails is reported when a point needs the program
+    }
   }
 
   PreparedPoint prepare(const Probe& probe, const Point& point) override {
@@ -105,8 +114,6 @@ class RemoteBackend final : public Backend {
 
   void take_device(const Json& answer) {
     device_ = reading([&] { return json::decode<DeviceInfo>(answer.at("device")); });
-    if (!answer.contains("longest_build_s")) return;
-    longest_build_s_ = reading([&] { return answer.at("longest_build_s").get<double>(); });
   }
 
   /// Runs `action`. On an error, ends the child, since the driver's context may be unusable. The
@@ -210,7 +217,6 @@ class RemoteBackend final : public Backend {
   WorkerSettings settings_;
   std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
-  double longest_build_s_{0.0};
   std::optional<Builders> builders_{};
   std::vector<Warning> warnings_{};
   int consecutive_failures_{0};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -221,14 +222,25 @@ Attribution attribution_of(const KernelTimes& times) {
   return now;
 }
 
-/// Returns the largest time in ns that removing the factor at `index` saves, over all sets of other
+/// Returns the bits of the factors that a change of code against the factor at `index` removes. A
+/// kernel without local memory needs no barriers.
+std::uint32_t removed_with(std::span<const Factor> factors, std::size_t index) {
+  std::uint32_t bits = 1U << index;
+  if (factors[index] != Factor::local_memory) return bits;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i] == Factor::barriers) bits |= 1U << i;
+  }
+  return bits;
+}
+
+/// Returns the largest time in ns that removing the factors `removed` saves, over all sets of other
 /// removed factors.
-double max_gain(std::span<const AblationBuild> builds, std::size_t index) {
+double max_gain(std::span<const AblationBuild> builds, std::uint32_t removed) {
   double gain = 0.0;
   for (const AblationBuild& with : builds) {
-    if ((with.idealised >> index & 1U) != 0) continue;
+    if ((with.idealised & removed) != 0) continue;
     const auto without = std::find_if(builds.begin(), builds.end(), [&](const AblationBuild& each) {
-      return each.idealised == (with.idealised | 1U << index);
+      return each.idealised == (with.idealised | removed);
     });
     if (without == builds.end()) continue;
     gain = std::max(gain, typical_ns(with.visits_ns) - typical_ns(without->visits_ns));
@@ -276,7 +288,9 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
       found.causes.insert(found.causes.end(), parts.begin(), parts.end());
     } else {
       found.causes.push_back(valued(row, cost, found));
-      found.causes.back().max_share = max_gain(attribution.builds, index) / found.total.ns;
+      const std::uint32_t removed = removed_with(attribution.factors, index);
+      found.causes.back().max_share = max_gain(attribution.builds, removed) / found.total.ns;
+      found.causes.back().max_has_barriers = !std::has_single_bit(removed);
       bound_by_kept(times, factor_at(i), found.causes.back());
     }
     ++index;

@@ -195,8 +195,9 @@ struct KernelCause {
   Cost cost{};        ///< maximum gain of time by removing the cause
   double share{0.0};  ///< cost as a share of the kernel's time
   Interval share_interval{};
-  double max_share{0.0};       ///< largest gain over all orders of removing causes, as a share
-  bool is_lower_bound{false};  ///< true if the cause may cost more than `cost`
+  double max_share{0.0};         ///< largest gain over all orders of removing causes, as a share
+  bool max_has_barriers{false};  ///< true if `max_share` is the gain without barriers as well
+  bool is_lower_bound{false};    ///< true if the cause may cost more than `cost`
   std::string reason{};  ///< reason why the share is missing or only a bound; without a full stop
 };
 

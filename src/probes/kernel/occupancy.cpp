@@ -324,10 +324,12 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
             : fmt::format(", its {} alone {}", detail->row.title, percent(detail->share));
     // The working-set reduction leaves the loads and stores, but brings their data nearer.
     const bool is_nearer = !causes.is_rewritten && cause.row.gsi.starts_with("memory data");
-    return fmt::format("{} {} saves {} {} of the kernel's time{}{}: {}.",
+    const bool has_barriers = cause.max_has_barriers && !cause.is_lower_bound;
+    return fmt::format("{} {}{} saves {} {} of the kernel's time{}{}: {}.",
                        is_nearer ? "Finding data in near caches instead of" : "Removing",
-                       cause.row.title, cause.is_lower_bound ? "at least" : "at most",
-                       percent(share), of_program(share, app_share), alone,
+                       cause.row.title, has_barriers ? " and its barriers" : "",
+                       cause.is_lower_bound ? "at least" : "at most", percent(share),
+                       of_program(share, app_share), alone,
                        detail == nullptr ? cause.row.advice : detail->row.advice);
   }
   if (is_small(filled)) {

@@ -125,6 +125,20 @@ TEST_CASE("kernel: at most is what the best order of removing saves") {
   CHECK(need(found, "advice").label.starts_with("Removing memory saves at most 70 %"));
 }
 
+TEST_CASE("kernel: a change that avoids local memory avoids its barriers as well") {
+  const Counts counts{{4, 1, 8, 0, 2}, {4, 1, 8, 0, 2}};
+  const auto times = [](const Shape& shape) {
+    if (shape.variant != Variant::rewritten) return 1e6;
+    const bool has_local = !shape.removed.test(ptx::index_of(ptx::Part::local_memory));
+    const bool has_barriers = !shape.removed.test(ptx::index_of(ptx::Part::barriers));
+    return 2e5 + (has_local ? 5e5 : 0.0) + (has_barriers ? 3e5 : 0.0);
+  };
+  const Findings found = probe.analyse(nvidia(), measured_with(counts, 1, times));
+  CHECK(*need(found, "local_memory").value == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(need(found, "advice")
+            .label.starts_with("Removing local memory and its barriers saves at most 80 %"));
+}
+
 TEST_CASE("kernel: instructions that stay make a saving a lower bound") {
   const Counts counts{{10, 2, 0, 0, 0}, {7, 2, 0, 0, 0}};
   const auto times = [](const Shape& shape) { return shape.removed.any() ? 6e5 : 1e6; };

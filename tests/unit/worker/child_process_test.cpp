@@ -508,6 +508,24 @@ TEST_CASE("builders share the programs out, the first ones first, and open the d
   std::filesystem::remove(file);
 }
 
+TEST_CASE("a program of each file tells whether the driver's cache has the programs") {
+  const std::vector<Program> programs{
+      {"a", {"1", ""}}, {"a", {"2", ""}}, {"b", {"3", ""}}, {"c", {"4", ""}}};
+  std::string built;
+  const auto build_s = [&](double seconds_of_b) {
+    return [&built, seconds_of_b](const Program& each) {
+      built += each.variant.options;
+      return each.file == "b" ? seconds_of_b : 0.01;
+    };
+  };
+  CHECK(are_cached(programs, build_s(0.049)));
+  CHECK(built == "134");
+  built.clear();
+  CHECK_FALSE(are_cached(programs, build_s(0.05)));
+  CHECK(built == "13");
+  CHECK(are_cached({}, build_s(1.0)));
+}
+
 TEST_CASE(
     "programs are built ahead for GPUs alone, by half of the cores and a part of the memory") {
   DeviceInfo device;
