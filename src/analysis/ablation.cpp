@@ -106,7 +106,7 @@ Cost cost_of(double ns, std::span<const double> resampled) {
     cost.interval = {quantile(resampled, tail), quantile(resampled, 1.0 - tail)};
     cost.sigma_ns = standard_deviation(resampled);
   }
-  cost.is_resolved = std::abs(ns) > 2.0 * cost.sigma_ns;
+  cost.is_resolved = cost.interval.low > 0.0 || cost.interval.high < 0.0;
   return cost;
 }
 

@@ -50,7 +50,7 @@ struct Cost {
   double ns{0.0};
   Interval interval{};
   double sigma_ns{0.0};     ///< standard deviation by bootstrap
-  bool is_resolved{false};  ///< true if |ns| exceeds two times `sigma_ns`
+  bool is_resolved{false};  ///< true if the interval does not include 0
 };
 
 struct Ablation {

@@ -489,7 +489,7 @@ KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
   if (!is_found) {
     cause.reason =
-        fmt::format("not resolved: {}", cost.is_resolved ? if_negative : "within two sigma of 0");
+        fmt::format("not resolved: {}", cost.is_resolved ? if_negative : "the interval includes 0");
   }
   return cause;
 }

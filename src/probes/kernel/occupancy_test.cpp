@@ -64,7 +64,7 @@ TEST_CASE("a kernel that is bound by something else loses nothing by fewer group
   const auto found = find_occupancy(padded(2e6));
   REQUIRE(found);
   CHECK(found->fewer.state == CauseState::not_resolved);
-  CHECK(found->fewer.reason == "not resolved: within two sigma of 0");
+  CHECK(found->fewer.reason == "not resolved: the interval includes 0");
 }
 
 TEST_CASE("of half of the groups or fewer those count that are most, with the least padding") {

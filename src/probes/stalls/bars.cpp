@@ -84,7 +84,7 @@ double free_of_busiest(std::string_view bar, std::span<const Finding> findings) 
 
 constexpr std::string_view issue_label = "no stall: issue";
 constexpr std::string_view no_first_cause = "the largest saving does not differ from 0";
-constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
+constexpr std::string_view not_resolved = "not resolved: the interval includes 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
 /// Tolerance for differences between builds, as a share of the time. Builds differ in registers and
@@ -285,7 +285,7 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
       // Two causes do not interact if one of them can be removed only after the other cause.
       if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       const Cost& cost = ablation.interactions[i][j];
-      if (!cost.is_resolved || (cost.interval.low <= 0.0 && cost.interval.high >= 0.0)) continue;
+      if (!cost.is_resolved) continue;
       // The interaction is a difference of shares, so its value may be negative.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
@@ -459,7 +459,7 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
 void combine(std::vector<Finding>& findings) {
   for (Finding& each : findings) {
     if (is_unresolved_share(each) && each.reason.empty()) {
-      each.reason = "not resolved: the interval includes 0";
+      each.reason = not_resolved;
     }
     if (each.name == stack_first_name) decide_first(each, findings);
     if (each.name == noise_verdict_name) decide_noise(each, findings);

@@ -194,8 +194,7 @@ TEST_CASE("factors that change places change values") {
   }
 }
 
-TEST_CASE(
-    "what is within two sigma is not resolved, and intervals hold the truth as often as said") {
+TEST_CASE("a cost is resolved if its interval excludes 0, and intervals hold the truth as said") {
   const auto time = [](std::uint32_t set) {
     return 1000.0 - (has(set, 0) ? 200.0 : 0.0) - (has(set, 1) ? 0.5 : 0.0);
   };
@@ -211,6 +210,9 @@ TEST_CASE(
     if (found.factors[1].is_resolved) ++nothing_resolved;
     const Interval& interval = found.factors[0].interval;
     if (interval.low <= 200.0 && 200.0 <= interval.high) ++held;
+    for (const Cost& each : found.factors) {
+      CHECK(each.is_resolved == (each.interval.low > 0.0 || each.interval.high < 0.0));
+    }
     CHECK(interval.low <= found.factors[0].ns);
     CHECK(found.factors[0].ns <= interval.high);
   }

@@ -59,7 +59,7 @@ Run stacks_run() {
   result.points.resize(1);
   Finding lump = part("uts", stack_view_shapley, "waiting for memory", 0.25, 0.02);
   Finding unresolved = part("uts", stack_view_shapley, "control", 0.01, 0.03);
-  unresolved.reason = "not resolved: within two sigma of 0";
+  unresolved.reason = "not resolved: the interval includes 0";
   Finding absorbed = part("uts", "noise", "arithmetic", 0.4, 0.1);
   absorbed.name = stack_absorbed_name;
   Finding both = part("uts", "interaction cost", "control + waiting for memory", -0.02, 0.01);
@@ -276,7 +276,7 @@ Run unresolved_run() {
                                           {"memory", "memory structural: bank conflict", 0.001},
                                           {"chain", "control", 0.03}}) {
     Finding share_of = part(bar, stack_view_shapley, label, share, 0.04);
-    share_of.reason = "not resolved: within two sigma of 0";
+    share_of.reason = "not resolved: the interval includes 0";
     findings.push_back(share_of);
   }
   findings.push_back(part("memory", stack_view_shapley, "unattributed", 0.39, 0.05));
