@@ -398,7 +398,7 @@ constexpr Option options[]{
      .value_name = "TIME",
      .summary = "total time under load, such as 5s, divided among the loads",
      .details = "Total time under load, such as `5s` or `2min`, divided evenly among the loads; a "
-                "number without a unit is in milliseconds. Default: 5s; 1s with --quick, one "
+                "number without a unit is in milliseconds. Default: 3s; 1s with --quick, one "
                 "minute per load with --thorough.",
      .value = Milliseconds{30, 36'000'000}},
 };
@@ -427,7 +427,7 @@ constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
-  constexpr std::uint64_t usual = 5000;
+  constexpr std::uint64_t usual = 3000;
   constexpr std::uint64_t thorough = 60000;  // ms per load
   const std::uint64_t own = request.effort == Effort::quick      ? quick
                             : request.effort == Effort::thorough ? thorough * loads
