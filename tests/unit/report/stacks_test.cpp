@@ -59,7 +59,7 @@ Run stacks_run() {
   result.points.resize(1);
   Finding lump = part("uts", stack_view_shapley, "waiting for memory", 0.25, 0.02);
   Finding unresolved = part("uts", stack_view_shapley, "control", 0.01, 0.03);
-  unresolved.reason = "not resolved: within two sigma of 0";
+  unresolved.reason = "not resolved: the share is within two sigma of 0";
   Finding absorbed = part("uts", "noise", "arithmetic", 0.4, 0.1);
   absorbed.name = stack_absorbed_name;
   Finding both = part("uts", "interaction cost", "control + waiting for memory", -0.02, 0.01);
@@ -276,7 +276,7 @@ Run unresolved_run() {
                                           {"memory", "memory structural: bank conflict", 0.001},
                                           {"chain", "control", 0.03}}) {
     Finding share_of = part(bar, stack_view_shapley, label, share, 0.04);
-    share_of.reason = "not resolved: within two sigma of 0";
+    share_of.reason = "not resolved: the share is within two sigma of 0";
     findings.push_back(share_of);
   }
   findings.push_back(part("memory", stack_view_shapley, "unattributed", 0.39, 0.05));
@@ -441,8 +441,9 @@ TEST_CASE("a page says how long a part is, and what it saves of the program wher
   const auto shows = [&](std::string_view text) { return html.find(text) != std::string::npos; };
   // An account of cycles says nothing of what is saved.
   CHECK(shows("<title>memory data: 100.0 %, 1.00 ms</title>"));
-  CHECK(shows("<title>memory data: 50.0 %, 500 µs, saves at most 25 % of the program&#39;s"));
-  CHECK(shows("250 µs, saves at least 12.5 % of the program&#39;s device time</title>"));
+  CHECK(
+      shows("<title>memory data: 50.0 %, 500 µs, removal saves at most 25 % of the program&#39;s"));
+  CHECK(shows("250 µs, removal saves at least 12.5 % of the program&#39;s device time</title>"));
   CHECK(shows("<title>control: -5.0 %, -50.0 µs</title>"));
   CHECK(shows("<title>unattributed: 30.0 %, 300 µs</title>"));
   // Neither its time is known nor how much of the program it is.
