@@ -117,7 +117,7 @@ OF_ARRAYS: list[Sentence] = [
     ("structural stalls grow more with DMA than with the stash",
      lambda b: b.cycles(copied(DMA), STRUCTURAL) > b.cycles(copied(STASH), STRUCTURAL)
      > b.cycles(copied(SCRATCHPAD), STRUCTURAL)),
-    ("the scratchpad has full MSHRs, full store buffers and bank conflicts, the stash more of each",
+    ("the scratchpad has full MSHRs, full store buffers and bank conflicts, and the stash has more of each",
      lambda b: all(stash_has_more(b, kind)
                    for kind in ("full MSHR", "full store buffer", "bank conflict"))),
     ("the DMA's bank conflicts are insignificant (at most 10 % of the scratchpad's)",
@@ -134,14 +134,14 @@ OF_ARRAYS: list[Sentence] = [
     ("each doubling of the MSHRs is no slower (a strict reading of Fig. 6.4)",
      lambda b: all(b.time[copied(copy, more)] <= b.time[copied(copy, less)]
                    for copy in COPIES for less, more in zip(SIZES, SIZES[1:]))),
-    ("MSHRs help the scratchpad least, the DMA most",
+    ("more MSHRs help the scratchpad least and the DMA most",
      lambda b: gain(b, DMA) < gain(b, STASH) < gain(b, SCRATCHPAD)),
-    ("data stalls grow, the stash's less than the scratchpad's",
+    ("data stalls grow, but less for the stash than for the scratchpad",
      lambda b: b.ratios["memory data stalls, scratchpad, 256 MSHRs against 32"][1]
      > b.ratios["memory data stalls, stash, 256 MSHRs against 32"][1] > 1.0),
     ("pending DMA grows",
      lambda b: b.ratios["pending DMA, DMA, 256 MSHRs against 32"][1] > 1.0),
-    ("with 256 MSHRs the stash uses the core better (more of its time issues instructions)",
+    ("with 256 MSHRs the stash uses the core better (a larger share of no stall)",
      lambda b: b.share(copied(STASH, 256), "no stall") > b.share(copied(SCRATCHPAD, 256), "no stall")),
 ]
 

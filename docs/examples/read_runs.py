@@ -4,11 +4,11 @@
 
     import read_runs
     findings = read_runs.frame(read_runs.findings(["h100.json", "h200.json"]))
-    curves = read_runs.frame(read_runs.curves(["h100.json", "h200.json"]))  # frames are pandas'
+    curves = read_runs.frame(read_runs.curves(["h100.json", "h200.json"]))  # a frame is pandas.DataFrame
     l2 = findings.query("probe == 'latency' and series == 'global' and level == 2")
 
-A finding of a run is identified by (probe, series, level, name, label, method). Values are in SI units and
-bytes. As a program it prints both tables as CSV: read_runs.py [--program clprobe] FILE...
+The fields (probe, series, level, name, label, method) identify a finding of a run. Values are in SI units and
+bytes. Run as a program, this file prints both tables as CSV: read_runs.py [--program clprobe] FILE...
 """
 
 import argparse
@@ -27,15 +27,16 @@ NUMBERS = ("x", "value", "low", "high")
 
 
 def report_of(program: str, path: str, form: str) -> str:
-    """What `clprobe report` makes of the samples in a file."""
+    """The output of `clprobe report` for a file."""
     return subprocess.run([program, "report", path, "-f", form], check=True, capture_output=True,
                           text=True).stdout
 
 
 def findings(paths: list[str], program: str = "clprobe") -> list[Row]:
-    """A row per finding; absent fields are None.
+    """One row per finding; absent fields are None.
 
-    `program` derives them from the samples: those that a file stores are of the version that wrote it.
+    `program` computes the findings from the samples, because a file stores the findings of the clprobe version
+    that wrote the file.
     """
     rows = []
     for path in paths:
@@ -50,9 +51,9 @@ def findings(paths: list[str], program: str = "clprobe") -> list[Row]:
 
 
 def curves(paths: list[str], program: str = "clprobe") -> list[Row]:
-    """A row per point of a curve, with the value that clprobe's charts show and its interval.
+    """One row per point of a curve: the value that clprobe's charts show, and its interval.
 
-    `program` makes them of the samples. A file whose name ends in curves.csv has them already.
+    `program` computes the rows from the samples. A file whose name ends in curves.csv already contains the rows.
     """
     rows: list[Row] = []
     for path in paths:

@@ -24,7 +24,7 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
   std::vector<const Visits*> visits(sets, nullptr);
   for (const AblationBuild& each : builds) {
     if (each.idealised >= sets) {
-      throw AblationError(fmt::format("build {} of {}", each.idealised, sets));
+      throw AblationError(fmt::format("build {} of {} does not exist", each.idealised, sets));
     }
     if (visits[each.idealised] != nullptr) {
       throw AblationError(fmt::format("build {} of {} appears twice", each.idealised, sets));
@@ -43,7 +43,7 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
       throw AblationError(fmt::format("build {} of {} has no samples", set, sets));
     }
     if (options.are_rounds && visits[set]->size() != visits[0]->size()) {
-      throw AblationError(fmt::format("build {} of {}: expected {} rounds, found {}", set, sets,
+      throw AblationError(fmt::format("build {} of {}: expected {} visits, found {}", set, sets,
                                       visits[0]->size(), visits[set]->size()));
     }
   }

@@ -65,15 +65,15 @@ ComparedFinding levels_finding(std::string_view series, std::size_t count) {
   return compared;
 }
 
-/// Returns the text about levels of one run: "level 2 only in this run", "levels 1 and 3 only in
-/// the baseline".
+/// Returns the text about levels of one run: "level 2 found only in this run", "levels 1 and 3
+/// found only in the baseline".
 std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
   std::string text;
   for (const int number : numbers) {
     const std::string_view separator = number == *numbers.rbegin() ? " and " : ", ";
     text += fmt::format("{}{}", text.empty() ? "" : separator, number);
   }
-  return fmt::format("level{} {} only in {}", numbers.size() == 1 ? "" : "s", text, run);
+  return fmt::format("level{} {} found only in {}", numbers.size() == 1 ? "" : "s", text, run);
 }
 
 Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other,
@@ -480,7 +480,7 @@ std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult
 
 std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
   if (baseline.method == other.method) return {};
-  return fmt::format("; but by {} (baseline: {})", other.method, baseline.method);
+  return fmt::format("; but measured by {} (baseline: {})", other.method, baseline.method);
 }
 
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
@@ -507,7 +507,7 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
   return fmt::format(
       "measured by another version of the method ({}; baseline: {}); measure both runs with the "
-      "same clprobe",
+      "same version of clprobe",
       other.tool, baseline.tool);
 }
 

@@ -58,11 +58,12 @@ Judgement judge_words(const Finding& baseline, const Finding& other) {
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("no value") : std::string_view(finding.label);
     };
-    return without_number(is_known ? Verdict::different : Verdict::unclear,
-                          fmt::format("{} here; baseline: {}", shown(other), shown(baseline)));
+    return without_number(
+        is_known ? Verdict::different : Verdict::unclear,
+        fmt::format("{} in this run; baseline: {}", shown(other), shown(baseline)));
   }
   if (!baseline.label.empty() && baseline.label != "unknown") {
-    return without_number(Verdict::same, fmt::format("both: {}", baseline.label));
+    return without_number(Verdict::same, fmt::format("both runs: {}", baseline.label));
   }
   if (kind_of_reason(baseline) == kind_of_reason(other)) {
     return without_number(Verdict::same,
@@ -70,8 +71,8 @@ Judgement judge_words(const Finding& baseline, const Finding& other) {
                                       other.reason.empty() ? "no reason given" : other.reason));
   }
   return without_number(Verdict::unclear,
-                        fmt::format("no value in either run (here: {}; baseline: {})", other.reason,
-                                    baseline.reason));
+                        fmt::format("no value in either run (this run: {}; baseline: {})",
+                                    other.reason, baseline.reason));
 }
 
 Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
@@ -181,7 +182,7 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
     if (!std::isfinite(far)) {
       const bool is_open =
           !std::isfinite(apart.interval.low) && !std::isfinite(apart.interval.high);
-      judged.reason += is_open ? ": any change is possible" : ": the interval has only one end";
+      judged.reason += is_open ? ": any change is possible" : ": the interval is open at one end";
     } else if (judged.is_coarse) {
       judged.reason += fmt::format(": changes from {} to {} are possible",
                                    scale.text(apart.interval.low), scale.text(apart.interval.high));
@@ -226,7 +227,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
     judged.reason +=
-        fmt::format("; the brackets are {} apart, neighbouring measured sizes are {} apart",
+        fmt::format("; the brackets are {} apart, but neighbouring measured sizes only {}",
                     scale.text(gap), scale.text(step));
     return judged;
   }
@@ -358,8 +359,9 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     if (before.finding.unit == after.finding.unit) return judge(before, after, threshold);
   }
   if (a.unit != b.unit) {
-    return without_number(Verdict::unclear,
-                          fmt::format("the unit is '{}', the baseline's '{}'", b.unit, a.unit));
+    return without_number(
+        Verdict::unclear,
+        fmt::format("the unit is '{}', but the baseline's unit is '{}'", b.unit, a.unit));
   }
   if (is_identical(baseline, other)) {
     Judgement judged = without_number(Verdict::same, "equal");

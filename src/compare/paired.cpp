@@ -79,7 +79,7 @@ void doubt_single_runs(ComparedCell& cell) {
   if (cell.finding == nullptr || !is_change(judged.verdict)) return;
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
-                       ? "; but capacities are not compared live: compare two stored runs"
+                       ? "; but compare --live does not compare capacities: compare two saved runs"
                        : "; but each side has one run, and no single point shows the change: "
                          "compare several baseline runs with several new runs";
 }

@@ -107,7 +107,7 @@ class Runs {
            std::string_view unit) const {
     // A buffer that is mapped without a copy takes no time, so that its rate is meaningless.
     if (!std::isfinite(value) || !(value > 0.0)) {
-      add_gap(run, test, metric, unit, "the tool reports 0 or no finite number");
+      add_gap(run, test, metric, unit, "the tool reports 0 or a number that is not finite");
       return;
     }
     const Counterpart* const known = counterpart_of(test, metric);
@@ -436,7 +436,7 @@ std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hi
                                      parsed.offset, parsed.description()));
   }
   const pugi::xml_node root = xml.child("clpeak");
-  if (!root) throw RunFormatError("document: expected XML of clpeak, found another root");
+  if (!root) throw RunFormatError("document: expected clpeak's XML, found another root element");
   Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), xml_format);
   for (const pugi::xml_node& platform : root.children("platform")) {
     for (const pugi::xml_node& device : platform.children("device")) {

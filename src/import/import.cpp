@@ -58,7 +58,7 @@ constexpr std::array units{
 std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view utf_8 = "\xef\xbb\xbf";
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw RunFormatError("document: expected UTF-8, found UTF-16: save it as UTF-8");
+    throw RunFormatError("document: expected UTF-8, found UTF-16: save the file as UTF-8");
   }
   return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
 }
@@ -84,7 +84,8 @@ bool is_meant_as_json(std::string_view beginning) {
 void expect_foreign(const json::Json& document) {
   const json::Json& first = document.is_array() && !document.empty() ? document.front() : document;
   if (first.is_object() && text_at(first, "schema") == run_schema_name) {
-    throw RunFormatError("the file is a run of clprobe: use `clprobe report` or `clprobe compare`");
+    throw RunFormatError(
+        "the file is already a clprobe run: use `clprobe report` or `clprobe compare`");
   }
 }
 
@@ -159,8 +160,7 @@ std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
 
 void expect_sane(std::string_view name, double number) {
   if (is_sane(number)) return;
-  throw RunFormatError(
-      fmt::format("{} is {}: expected a number that is possible for a device", name, number));
+  throw RunFormatError(fmt::format("{} is {}, which is impossible for a device", name, number));
 }
 
 /// Sets the number of compute units of a device from the attributes that the other tool reported.

@@ -227,7 +227,8 @@ double clock_of(const json::Json& general, const ImportHints& hints) {
                        : number_at(*clock, "value");
   if (!khz) {
     throw RunFormatError(
-        "general.clockRate: expected kHz above 0: add --clock-rate, as in --clock-rate 1.98GHz");
+        "general.clockRate: expected a rate above 0 in kHz: add --clock-rate, as in --clock-rate "
+        "1.98GHz");
   }
   return *khz * hertz_per_khz;
 }

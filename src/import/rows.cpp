@@ -105,7 +105,7 @@ constexpr RateTool cache_tool{.format = gpu_cache,
                               .patterns = {"# kB # ms # % # GB/s *", "# kB # kB # ms # % # GB/s *"},
                               .has_device = false,
                               .rate_from_end = 0,
-                              .expected = "a size in kB, ms, % and GB/s",
+                              .expected = "numbers in kB, ms, % and GB/s",
                               .probe = "bandwidth",
                               .point = [](double bytes, const ImportHints& hints) {
                                 Point point;
@@ -119,7 +119,7 @@ constexpr RateTool copy_tool{.format = cuda_memcpy,
                              .patterns = {"Device: # # kB # ms # GB/s # %"},
                              .has_device = true,
                              .rate_from_end = 1,
-                             .expected = "a device, kB, ms, GB/s and %",
+                             .expected = "a device and numbers in kB, ms, GB/s and %",
                              .probe = "transfer",
                              .point = [](double bytes, const ImportHints&) {
                                Point point;
@@ -255,7 +255,7 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
   std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
   if (runs.empty()) {
     throw RunFormatError(
-        "document: expected a size and a latency after lat_mem_rd's \"stride=N, found none");
+        "document: expected a size and a latency after lat_mem_rd's line '\"stride=N', found none");
   }
   return runs;
 }

@@ -284,10 +284,10 @@ class Reader {
     const std::size_t named = std::min(layout.names.size(), max_named);
     const std::vector<std::string> names(layout.names.begin(),
                                          layout.names.begin() + static_cast<std::ptrdiff_t>(named));
-    lines_.refuse(fmt::format("the header names no column {}, only '{}': name one, as in '{}'",
-                              has_size ? "a latency" : "a size",
-                              excerpt(fmt::format("{}", fmt::join(names, "', '"))),
-                              has_size ? "latency (ns)" : "size (KiB)"));
+    lines_.refuse(fmt::format(
+        "the header names no column for {}, only '{}': name that column, as in '{}'",
+        has_size ? "latencies" : "sizes", excerpt(fmt::format("{}", fmt::join(names, "', '"))),
+        has_size ? "latency (ns)" : "size (KiB)"));
   }
 
   static std::string title_of(std::string_view line) {
@@ -479,8 +479,8 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
     return is_orderly(with_point) ? std::move(with_point) : std::move(with_comma);
   }
   with_point.blocks.front().rows.front().at.refuse(
-      "a comma may be a decimal or a thousands separator: write decimals with a point, and no "
-      "thousands separators");
+      "the comma may be a decimal mark or a thousands separator: write decimals with a point, and "
+      "omit thousands separators");
 }
 
 /// Returns the blocks in the first notation in which a header fits, or else in the notation with

@@ -86,8 +86,8 @@ std::vector<std::size_t> runs_by_changes(const Comparison& comparison);
 /// shares by their difference. Words come last.
 std::vector<Change> changes_of(const Comparison& comparison);
 
-/// Returns the size of a change: "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the
-/// verdict if the change has neither a ratio nor a difference.
+/// Returns the size of a change: "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 percentage
+/// points"; the verdict if the change has neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
 /// Findings of a run that share a verdict. Each worse finding has a text with its old and new

@@ -368,9 +368,9 @@ std::string curves_section(const Comparison& comparison, const std::string& prob
 }
 
 constexpr std::string_view data_text =
-    "<section id=\"data\" aria-labelledby=\"data-title\">\n<h2 id=\"data-title\">Data</h2>\n<p>All "
-    "verdicts with their numbers, as <code>clprobe compare --json</code> and <code>-f csv</code> "
-    "write them. The page loads nothing from the network.</p>\n<p "
+    "<section id=\"data\" aria-labelledby=\"data-title\">\n<h2 id=\"data-title\">Data</h2>\n<p>The "
+    "files contain all verdicts with their numbers, as <code>clprobe compare --json</code> and "
+    "<code>-f csv</code> write them. The page loads nothing from the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
 /// Returns the facts that distinguish a run from runs with the same device model, such as the

@@ -475,7 +475,7 @@ std::vector<Change> changes_of(const Comparison& comparison) {
 
 std::string change_words(const Change& change) {
   if (const auto apart = difference_of(change)) {
-    return fmt::format("{:+.1f} points", 100.0 * *apart);
+    return fmt::format("{:+.1f} percentage points", 100.0 * *apart);
   }
   const auto ratio = ratio_of(change);
   if (!ratio) return std::string(to_word(verdict_of(change)));

@@ -171,8 +171,8 @@ constexpr Writer formats::csv{
     .name = "csv",
     .ending = ".csv",
     .details =
-        "A `.csv` file has one row per sample; per finding if its name ends in "
-        "`findings.csv`, per point if it ends in `curves.csv`. ",
+        "A `.csv` file has one row per sample. A file name that ends in `findings.csv` selects one "
+        "row per finding; `curves.csv` selects one row per point. ",
     .runs = csv_of_samples,
     .comparison = csv_of_comparison,
     .survey = csv_of_survey};

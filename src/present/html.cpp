@@ -400,8 +400,9 @@ std::string runs_data(std::span<const Run> runs) {
 }
 
 constexpr std::string_view data_text =
-    "<p>This page contains every sample, as one run document per device, which <code>clprobe "
-    "report</code> reads. The page loads nothing from the network.</p>\n<p id=\"downloads\"></p>\n";
+    "<p>This page contains every sample, in one run document per device. <code>clprobe "
+    "report</code> reads these documents. The page loads nothing from the network.</p>\n<p "
+    "id=\"downloads\"></p>\n";
 
 std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
   const Named named{runs, run_titles(runs)};

@@ -313,8 +313,8 @@ constexpr Writer formats::svg{
     .name = "svg",
     .ending = ".svg",
     .details =
-        "An `.svg` file is one chart; with several probes, its name begins with the probe to "
-        "draw, as in `latency.svg`. ",
+        "An `.svg` file is one chart. If the run has several probes, begin the file name with the "
+        "probe to draw, as in `latency.svg`. ",
     .runs = svg_of_runs,
     .is_of_one_probe = true};
 

@@ -32,11 +32,10 @@ struct Beside {
 inline constexpr std::array shares_beside{
     Beside{stack_first_name, "largest cause, % of all savings"},
     Beside{stack_absorbed_name,
-           "noise absorbed, % of the time (the share in which the resource is free)"},
-    Beside{
-        stack_interaction_name,
-        "interaction of two causes, % of the time (above 0: only removing both saves it; below 0: "
-        "removing either saves it)"},
+           "noise absorbed, % of the time (the time in which the resource is free)"},
+    Beside{stack_interaction_name,
+           "interaction of two causes, % of the time (above 0: time saved only by removing both; "
+           "below 0: time saved by removing either)"},
     Beside{stack_unit_least_name, "minimum over the compute units, % of the time"},
     Beside{stack_unit_median_name, "median over the compute units, % of the time"},
     Beside{stack_unit_most_name, "maximum over the compute units, % of the time"},

@@ -103,7 +103,8 @@ std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
   return fmt::format(
-      "{} untimed, to keep the program fast; each untimed launch counts as the mean of its row",
+      "{} untimed, to keep the program fast; each untimed launch counts with the mean time of its "
+      "row",
       count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
@@ -272,13 +273,13 @@ std::string rest_text(const Survey& survey, std::span<const KernelLine> shown,
   for (const KernelLine& line : hidden) rest += line.row.sum.share_of(survey.total());
   std::vector<std::string> parts;
   if (!hidden.empty()) {
-    parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
+    parts.push_back(fmt::format("{} with {:.1f} % of the device time",
                                 format_count(hidden.size(), "kernel"), 100.0 * rest));
   }
   if (std::ranges::any_of(shown, [](const KernelLine& line) { return line.sizes > 1; })) {
     parts.emplace_back("a row for each size");
   }
-  return parts.empty() ? "" : fmt::format("-v shows {}", fmt::join(parts, ", and "));
+  return parts.empty() ? "" : fmt::format("-v also shows {}", fmt::join(parts, ", and "));
 }
 
 std::string main_share_text(const Survey& survey) {
@@ -287,7 +288,7 @@ std::string main_share_text(const Survey& survey) {
   double main_share = 0.0;
   for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
   if (count == 0) return {};
-  return fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share);
+  return fmt::format("*: together {:.0f} % of the device time", 100.0 * main_share);
 }
 
 struct Note {
@@ -324,7 +325,7 @@ std::string report::program_text(const survey::Program& program) {
 
 std::string end_text(const SurveyedApp& app) {
   if (app.signal != 0) {
-    return fmt::format("was ended by signal {} ({})", app.signal, ::strsignal(app.signal));
+    return fmt::format("was killed by signal {} ({})", app.signal, ::strsignal(app.signal));
   }
   return app.status == 0 ? "" : fmt::format("ended with status {}", app.status);
 }

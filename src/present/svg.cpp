@@ -446,11 +446,11 @@ std::string app_text(const Stack& stack, const StackPart& part) {
                         part.label != stack_not_resolved && part.share > 0.0;
   if (!stack.app_share || !is_cause) return {};
   const std::string_view bound = part.reason.starts_with("at least") ? "at least" : "at most";
-  return fmt::format(", saves {} {} of the program's device time", bound,
+  return fmt::format(", removal saves {} {} of the program's device time", bound,
                      quantity_text(part.share * *stack.app_share, "share"));
 }
 
-/// Returns the time of a part and what its removal saves: ", 1.23 ms, saves at most ...".
+/// Returns the time of a part and what its removal saves: ", 1.23 ms, removal saves at most ...".
 std::string effect_text(const Stack& stack, const StackPart& part) {
   const bool is_timed = stack.time && *stack.time > 0.0;
   const Stack alone{.time = part.share * stack.time.value_or(0.0), .time_unit = stack.time_unit};

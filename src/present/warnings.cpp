@@ -36,17 +36,17 @@ constexpr std::array warning_texts{
                 "clprobe times whole launches instead, so short latencies are less precise"},
     WarningText{"event_times_false", "false event times",
                 "the driver's event times are wrong: {reason}",
-                "the host's clock is used instead; expect wider intervals"},
+                "clprobe uses the host's clock instead; expect wider intervals"},
     WarningText{"pointers_refused", "no pointers in memory",
                 "pointers stored in memory failed their test: {reason}",
                 "pointer chases use an index instead, and computing the index adds to the latency"},
     WarningText{"calibration_failed", "uncalibrated ticks",
                 "the device's clock could not be calibrated: {reason}",
                 "use the values in cycles, not those in nanoseconds"},
-    WarningText{
-        "calibration_poor", "poor calibration", "the clock rate is uncertain by {width_share}",
-        "this error affects all times in nanoseconds, but no number of cycles; rerun on an idle "
-        "machine"},
+    WarningText{"calibration_poor", "poor calibration",
+                "the clock rate is uncertain by {width_share}",
+                "this error affects all values in nanoseconds, but none in cycles; rerun on an "
+                "idle machine"},
     WarningText{"clock_drift",
                 {},
                 "the device's speed changed by {drift_share} during the run",
@@ -57,10 +57,11 @@ constexpr std::array warning_texts{
     WarningText{"wide_intervals", "scattering samples",
                 "the samples of {points} of {of_points point} scatter by up to {widest_share}",
                 "--thorough takes more samples per point"},
-    WarningText{
-        "reference_changed", "a changing speed",
-        "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
-        "another program may use the device; intervals allow for a factor of {allowed_factor}"},
+    WarningText{"reference_changed", "a changing speed",
+                "the time of the reference point ({kind}: {series} of {probe}) changed by up to "
+                "{changed_share}",
+                "perhaps another program uses the device; the intervals allow for changes by a "
+                "factor of {allowed_factor}"},
     WarningText{"cores_shared", "shared cores",
                 "other processes used {others_share} of the CPU while {probe} measured",
                 "close other programs; clprobe widened the intervals of the affected results"},
@@ -73,22 +74,23 @@ constexpr std::array warning_texts{
                 "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
                 "({other_series})",
                 end_advice},
-    WarningText{
-        "replay_unlike_app", "a replay unlike the program",
-        "a replay of {series} takes {replay_ratio} times as long as the program's launch",
-        "caches, clocks or concurrent work differed in the program; shares describe the replay"},
-    WarningText{
-        "launch_unlike_mean", "a launch unlike the others",
-        "the captured launch of {series} took {app_ns}, but the program's launches of this "
-        "kernel take {mean_ns} on average",
-        "other launches may have other causes; capture another launch with --kernel NAME:N"},
+    WarningText{"replay_unlike_app", "a replay unlike the program",
+                "a replay of {series} takes {replay_ratio} times as long as the program's launch",
+                "caches, clocks or concurrent work differed in the program; the shares describe "
+                "the replay only"},
+    WarningText{"launch_unlike_mean", "a launch unlike the others",
+                "the captured launch of {series} took {app_ns}, but the program's launches of this "
+                "kernel take {mean_ns} on average",
+                "other launches may spend their time on other causes; capture another launch with "
+                "--kernel NAME:N"},
     WarningText{
         "replay_not_deterministic", "non-deterministic results",
         "two replays of {series} differ in {differing_share} of the bytes that the kernel writes",
         "the kernel's order of work varies, so its results cannot be compared with the program's"},
-    WarningText{"other_version_differs", "other results",
-                "this version of {series} leaves other floats in {buffers} than the program",
-                "sums in another order round differently; check the results yourself"},
+    WarningText{
+        "other_version_differs", "other results",
+        "this version of {series} leaves floats in {buffers} that differ from the program's",
+        "sums in another order round differently; check the results yourself"},
     WarningText{"time_budget_short", "a short time budget",
                 "the time budget was reached after {measured} of {planned point}",
                 "raise --time-budget"},
@@ -109,11 +111,10 @@ constexpr std::array warning_texts{
     WarningText{"too_fast", "impossible times",
                 "{series} takes {latency_ns} per access: no memory is that fast",
                 "do not trust this series; please report it with the JSON file"},
-    WarningText{
-        "rate_too_high", "impossible rates",
-        "{series} moves {rate_bytes_per_second}, but at their clock the device's compute units can "
-        "move at most {max_bytes_per_second}",
-        "do not trust this series; please report it with the JSON file"},
+    WarningText{"rate_too_high", "impossible rates",
+                "{series} moves {rate_bytes_per_second}, but the device's compute units can move "
+                "at most {max_bytes_per_second} at their clock rate",
+                "do not trust this series; please report it with the JSON file"},
 };
 
 std::string normalised(std::string_view code) {

@@ -22,8 +22,8 @@ namespace {
 std::int64_t integer_from(const Cursor& number, std::int64_t least,
                           std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   const std::int64_t value = number.integer();
-  if (value < least) number.refuse(fmt::format("an integer from {}", least));
-  if (value > most) number.refuse(fmt::format("an integer up to {}", most));
+  if (value < least) number.refuse(fmt::format("an integer of at least {}", least));
+  if (value > most) number.refuse(fmt::format("an integer of at most {}", most));
   return value;
 }
 
@@ -125,7 +125,7 @@ struct OtherDocument {
 constexpr std::array other_documents{
     OtherDocument{"clprobe-survey",
                   "a survey of a program's kernels (profile --list), which no command reads; "
-                  "profile without --list writes runs"},
+                  "`clprobe profile` without --list writes runs"},
     OtherDocument{"clprobe-launch",
                   "a launch of a kernel, not a run: `clprobe profile FOLDER` replays it"},
 };

@@ -116,7 +116,7 @@ slower() {
   [[ $output == '<!DOCTYPE html>'*'2 runs (new.json'* ]]
   clprobe compare old.json new.json -o picture.svg
   [ "$status" -eq 2 ]
-  [[ $stderr == *'clprobe report writes it for the same files'* ]]
+  [[ $stderr == *'`clprobe report` writes this format for the same files'* ]]
 }
 
 @test "-v gives the reason of every verdict" {

@@ -215,7 +215,7 @@ setup() {
   [[ $status -eq 0 && $(tail -n 1 <<<"$output") == '  together: up to 10 s' ]]
   # A simulated device has the time that it takes, unless it was given one.
   clprobe latency banks -d sim:gsi --dry-run
-  [[ $status -eq 0 && $output == *'points in 3 series, 256 MiB, each measured once'* && $output != *'up to'* ]]
+  [[ $status -eq 0 && $output == *'points in 3 series, 256 MiB, each point measured once'* && $output != *'up to'* ]]
   clprobe latency banks -d sim:gsi --dry-run --time-budget 10s
   [[ $status -eq 0 && $output == *'up to 5 s'* && $(tail -n 1 <<<"$output") == '  together: up to 10 s' ]]
 }

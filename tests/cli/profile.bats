@@ -188,7 +188,7 @@ end
 
 @test "a program that crashes or leaves by _exit is surveyed up to there, and told of in one line" {
   unchanged crash
-  [[ $stderr == *"clprobe: 'clprobe_surveyed' was ended by signal 11"* ]]
+  [[ $stderr == *"clprobe: 'clprobe_surveyed' was killed by signal 11"* ]]
   json_says '.signal == 11 and .status == null and .launches == 30 and .timed + .estimated == 30 and .kernels[0].kernel == "before_crash"'
   unchanged leave
   [[ $stderr == *"clprobe: 'clprobe_surveyed' ended with status 3"* ]]
@@ -226,9 +226,9 @@ end
   all_timed
   json_says '(.kernels | length == 10001) and ([.kernels[] | select(.global == null) | .launches] == [50])'
   clprobe profile --list -- "$CLPROBE_SURVEYED" sizes 100
-  [[ $output == *' 100 sizes '*'-v shows a row for each size'* ]]
+  [[ $output == *' 100 sizes '*'-v also shows a row for each size'* ]]
   clprobe profile --list -v -- "$CLPROBE_SURVEYED" sizes 100
-  [[ $output != *'-v shows'* && $(grep --count ' add$' <<<"$output") -eq 100 ]]
+  [[ $output != *'-v also shows'* && $(grep --count ' add$' <<<"$output") -eq 100 ]]
 }
 
 @test "a program without OpenCL, one that fails, and one that cannot be started" {

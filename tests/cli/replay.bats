@@ -175,7 +175,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     (.reason | startswith("this device does not support a 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
   jq '.objects[0].layout.type = "unorm_short_555"' kept/fade/launch.json >other/launch.json
   clprobe profile other
-  fails_with 2 "objects[0].bytes: expected the 1536 bytes of the image's pixels"
+  fails_with 2 "objects[0].bytes: expected 1536, the size of the image's pixels in bytes"
 }
 
 @test "threads, events, tasks, children and programs that end badly: each replay leaves what the program left" {
@@ -214,7 +214,7 @@ end
   [ "$status" -eq 0 ]
   [[ $(finding equal_to_app add) == yes ]]
   clprobe profile --quick -- "$CLPROBE_SURVEYED" dies
-  [[ $status -eq 1 && $stderr == *"while launches were captured, 'clprobe_surveyed' was ended by signal 6 (Aborted)"* ]]
+  [[ $status -eq 1 && $stderr == *"while launches were captured, 'clprobe_surveyed' was killed by signal 6 (Aborted)"* ]]
 }
 
 @test "images, pipes, queues on the device and programs that cannot be made again are refused with the reason" {
@@ -266,14 +266,14 @@ end
   clprobe profile other
   fails_with 2 'launch.json'
   clprobe profile "$CLPROBE_SURVEYED"
-  fails_with 2 'is no folder with a captured launch' "clprobe profile -- $CLPROBE_SURVEYED"
+  fails_with 2 'is not a folder with a captured launch' "clprobe profile -- $CLPROBE_SURVEYED"
   rm -r other && cp -r kept/add other
   # Another text that does other things is not the program's launch.
   sed 's/+= n/+= n + 1/' kept/add/*.cl >other.cl
   clprobe profile --quick --json --kernel-file other.cl --launch kept/add/launch.json
   [ "$status" -eq 0 ]
   json_says '[.results[0].findings[] | select(.name == "time").reason] ==
-    ["not reliable: after the replay, b0 held different bytes than in the program"]'
+    ["not reliable: after the replay, the bytes in b0 differ from the program\u0027s"]'
 }
 
 @test "levels of a run of latency are marked: which one the buffers fall into, and folded" {
@@ -287,7 +287,7 @@ end
   jq '.global = [65536] | .objects[0].count = 65536' k.json >large.json
   clprobe profile --quick -o a.json --levels found.json --kernel-file k.cl --launch large.json
   [ "$status" -eq 0 ]
-  [[ $(finding levels 'k, folded') == "The kernel's buffers of 256 KiB exceed global "*'; reduced to '*' distinct groups they fit in global '* ]]
+  [[ $(finding levels 'k, folded') == "The kernel's buffers of 256 KiB exceed global "*'; with '*' distinct groups, the used part fits in global '* ]]
   json_says '[.results[0].points[].facts.level_1_bytes] | length > 9 and all(. > 0)' a.json
   # From the document alone.
   clprobe report a.json

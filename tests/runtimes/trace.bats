@@ -162,7 +162,7 @@ END
 
 @test "what cannot be traced is said, and leaves no file" {
   trace CLPROBE_TRACE_WIDTH=65
-  [[ $stderr == *'CLPROBE_TRACE_WIDTH expects the work-items per sub-group, 1 to 64'* ]]
+  [[ $stderr == *'CLPROBE_TRACE_WIDTH expects the number of work-items per sub-group, 1 to 64'* ]]
   trace CLPROBE_TRACE_KERNEL=copied:0
   [[ $stderr == *'CLPROBE_TRACE_KERNEL expects NAME or NAME:N'* && ! -e kernel.trace ]]
 }

@@ -286,8 +286,8 @@ class Table(unittest.TestCase):
             lines = table.table_of([path]).splitlines()
         self.assertEqual(lines[0], "|  | H100 clprobe | CUDA | clpeak |")
         self.assertEqual(lines[2:],
-                         ["| pinned: to, from, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
-                          "| ordinary, 64 MiB (cached or not), 512 MiB: to, from, GB/s | 9.0, –, 11.0, – "
+                         ["| pinned memory: to, from device, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
+                          "| ordinary memory, 64 MiB, 512 MiB: to, from device, GB/s | 9.0, –, 11.0, – "
                           "| 10.0, –, –, – | –, –, 8.0, – |"])
 
     def test_cpus_have_a_table_of_their_own(self) -> None:
@@ -301,8 +301,8 @@ class Table(unittest.TestCase):
                             encoding="utf-8")
             self.assertEqual(table.table_of([path]).splitlines()[::2],
                              ["|  | EPYC clprobe | C++ | clpeak |",
-                              "| 64 MiB, 512 MiB: to, from, GB/s | 50.0, –, –, – | 49.0, –, –, – "
-                              "| –, –, 40.0, – |"])
+                              "| transfers of 64 MiB, 512 MiB: to, from device, GB/s | 50.0, –, –, – "
+                              "| 49.0, –, –, – | –, –, 40.0, – |"])
             with self.assertRaisesRegex(CannotRun, "of their own"):
                 table.table_of([path, MEASURED[0][0]])
 

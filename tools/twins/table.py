@@ -28,20 +28,20 @@ LINES = [
     Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
          1e12, 2),
     Line("L1, local memory: read, TB/s", "bandwidth", ("read-own 128 KiB", "local"), 1e12, 1),
-    Line("pinned: to, from, both, GB/s", "transfer",
+    Line("pinned memory: to, from device, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
-    Line("ordinary, 64 MiB (cached or not), 512 MiB: to, from, GB/s", "transfer", ORDINARY, 1e9, 1),
+    Line("ordinary memory, 64 MiB, 512 MiB: to, from device, GB/s", "transfer", ORDINARY, 1e9, 1),
     Line("a launch: alone (clpeak: until it starts), queued, µs", "launch",
          ("1 queued", "4096 queued"), 1e-6, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 CPU_LINES = [
     Line("one core: 16 KiB read, GB/s", "bandwidth", ("read-one-unit 16 KiB",), 1e9, 0),
-    Line("all: 16 KiB, 256 KiB, 64 MiB read, GB/s", "bandwidth",
+    Line("all cores: 16 KiB, 256 KiB, 64 MiB read, GB/s", "bandwidth",
          ("read 16 KiB", "read 256 KiB", "read 64 MiB"), 1e9, 0),
-    Line("all: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"), 1e9,
-         0),
-    Line("64 MiB, 512 MiB: to, from, GB/s", "transfer", ORDINARY, 1e9, 1),
+    Line("all cores: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"),
+         1e9, 0),
+    Line("transfers of 64 MiB, 512 MiB: to, from device, GB/s", "transfer", ORDINARY, 1e9, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 # Programs of each column, in order of preference. Transfers in one direction follow nvbandwidth's method.

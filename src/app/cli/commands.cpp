@@ -14,51 +14,52 @@ constexpr std::array commands{
                .command = Command::measure,
                .summary = "run all probes, or the named ones",
                .details =
-                   "Measure the named probes, or all of them, and print their findings. A probe's "
+                   "Run the named probes, or all probes, and print their findings. A probe's "
                    "options follow its name; if only one probe is named, they may stand anywhere."},
     CommandRow{.word = "list",
                .command = Command::list,
                .summary = "list devices and probes",
-               .details = "List the devices, the simulated machines and the probes."},
+               .details = "List the devices, the simulated devices and the probes."},
     CommandRow{.word = "explain",
                .arguments = "[PROBE|PAGE|TERM]",
                .command = Command::explain,
-               .summary = "explain a probe, a page or a word of the output",
+               .summary = "explain a probe, a page or a term of the output",
                .details = "Print what a probe measures, what its findings mean and what can fool "
-                          "it; `--full` adds its method. The argument may also be a word of the "
-                          "reports (`clprobe explain knee`, `clprobe explain cache or far`) or "
+                          "it; `--full` adds the method. The argument may also be a term of the "
+                          "output (`clprobe explain knee`, `clprobe explain cache or far`) or "
                           "another page (`clprobe explain method`). Without an argument, list all "
                           "probes, pages and terms. On a terminal, `$PAGER` shows the text."},
-    CommandRow{
-        .word = "report",
-        .arguments = "FILE... [PROBE...]",
-        .command = Command::report,
-        .summary = "print runs saved as JSON side by side",
-        .details =
-            "Print runs saved with `-o FILE.json` side by side: the named probes and `--series`, "
-            "or all. `-` is stdin. Findings are computed again from the samples."},
-    CommandRow{.word = "compare",
+    CommandRow{.word = "report",
                .arguments = "FILE... [PROBE...]",
-               .command = Command::compare,
-               .summary = "report the differences between runs (JSON files or folders)",
-               .details =
-                   "Compare the findings of two or more saved runs with those of a baseline, and "
-                   "report whether each finding is the same, better, worse, different or unclear. "
-                   "A folder stands for all `.json` files in it. With `--` between the files, "
-                   "those before it are baseline runs and those after it are new runs, and the "
-                   "verdicts account for run-to-run variation. If probes are named, only these are "
-                   "compared. `-v` adds the reason of every verdict."},
-    CommandRow{.word = "compare --live",
-               .arguments = "[PROBE [ITS OPTIONS]]...",
-               .command = Command::live,
-               .summary = "measure two devices, or one under two drivers, alternately",
-               .details =
-                   "Measure two sides and compare their headlines. Side A, the baseline, is "
-                   "`--device` with `--a-env`; side B is `--b-device` with `--b-env`. Each side is "
-                   "measured once, by default as with `--quick`; then the two sides are measured "
-                   "alternately until every headline is decided or `--time-budget` is used up. "
-                   "Disturbances of the host affect both sides alike, so alternating detects far "
-                   "smaller changes than comparing two runs."},
+               .command = Command::report,
+               .summary = "print saved runs (JSON files) side by side",
+               .details = "Print runs that were saved with `-o FILE.json`, side by side. Named "
+                          "probes and `--series` select a part of the results. `-` is stdin. "
+                          "clprobe computes the findings again from the samples."},
+    CommandRow{
+        .word = "compare",
+        .arguments = "FILE... [PROBE...]",
+        .command = Command::compare,
+        .summary = "report the differences between runs (JSON files or folders)",
+        .details =
+            "Compare two or more saved runs, the first of which is the baseline by default. For "
+            "each finding, report whether it is the same as in the baseline, better, worse, "
+            "different or unclear. A folder stands for all `.json` files in it. If `--` separates "
+            "the files, the files before it are baseline runs and the files after it are new runs. "
+            "The verdicts then account for run-to-run variation. If probes are named, only these "
+            "are compared. `-v` adds the reason for every verdict."},
+    CommandRow{
+        .word = "compare --live",
+        .arguments = "[PROBE [ITS OPTIONS]]...",
+        .command = Command::live,
+        .summary = "measure two devices, or one device under two drivers, alternately",
+        .details =
+            "Measure two sides and compare their headlines (main findings). Side A, the baseline, "
+            "is `--device` with `--a-env`; side B is `--b-device` with `--b-env`. clprobe measures "
+            "each side once, by default as with `--quick`. It then alternates between the sides "
+            "until every headline is decided or `--time-budget` is used up. Disturbances of the "
+            "host affect both sides alike, so alternating detects far smaller changes than a "
+            "comparison of two saved runs."},
     CommandRow{.word = "import",
                .arguments = "FILE...",
                .command = Command::import,
@@ -70,19 +71,18 @@ constexpr std::array commands{
                    "(`clprobe explain formats`). Save the documents with `-o FILE.json`. Each "
                    "document names its source and has no samples. Report and compare these "
                    "documents like other runs."},
-    CommandRow{
-        .word = "profile",
-        .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
-        .command = Command::profile,
-        .summary = "find, capture and replay the kernels of any OpenCL program",
-        .details =
-            "Run a program and find the kernels that it launches through OpenCL, on any device; "
-            "with `--list`, list them by device time. Without it, run the program once more, "
-            "capture a launch of each important kernel, and replay and measure these launches. The "
-            "program runs unmodified, with an OpenCL loader that supports layers (ocl-icd from 2.3 "
-            "or Khronos'). The program's stdout goes to stderr. FOLDER is a launch stored by "
-            "`--keep`. `clprobe "
-            "explain profile` describes the method and its limits."},
+    CommandRow{.word = "profile",
+               .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
+               .command = Command::profile,
+               .summary = "find, capture and replay the kernels of any OpenCL program",
+               .details =
+                   "Run a program and find the kernels that it launches through OpenCL on any "
+                   "device. With `--list`, list these kernels by device time. Without `--list`, "
+                   "run the program once more, capture a launch of each important kernel, and "
+                   "replay and measure these launches. The program runs unmodified, but it needs "
+                   "an OpenCL loader that supports layers: ocl-icd 2.3 or later, or Khronos' "
+                   "loader. The program's stdout goes to stderr. FOLDER contains a launch stored "
+                   "by `--keep`. `clprobe explain profile` describes the method and its limits."},
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,

@@ -25,13 +25,13 @@ struct ExitRow {
 };
 
 inline constexpr std::array exit_rows{
-    ExitRow{
-        exit_ok, "success",
-        "Everything requested ran. A feature that the device does not support is not a failure."},
+    ExitRow{exit_ok, "success",
+            "All requested work was done. A feature that the device does not support is not a "
+            "failure."},
     ExitRow{exit_failed, "a probe or a profiled program failed, or a result could not be written",
-            "A probe failed, a result could not be written completely (a full disk, a closed "
-            "stdout), the program of `profile` failed or made no OpenCL calls, or clprobe itself "
-            "failed. Results measured until then are kept."},
+            "A probe, a profiled program or clprobe itself failed. Other causes: a profiled "
+            "program made no OpenCL calls, or a result could not be written completely (full disk, "
+            "closed stdout). Earlier results are kept."},
     ExitRow{exit_usage, "wrong usage, an invalid run file, or an output that cannot be opened",
             "The command line was wrong, a file is not a valid run, or an output cannot be opened. "
             "Nothing was measured."},
@@ -39,9 +39,9 @@ inline constexpr std::array exit_rows{
             "No device matches, or there is no OpenCL device at all."},
     ExitRow{exit_changed, "the condition of --fail-on is met",
             "The findings meet the condition of `--fail-on`."},
-    ExitRow{exit_undecided, "--fail-on cannot be decided",
-            "`--fail-on` cannot be decided: nothing could be compared, results of the baseline are "
-            "missing or incomplete, or one baseline run and one new run cannot show the cause of a "
+    ExitRow{exit_undecided, "the condition of --fail-on cannot be decided",
+            "`--fail-on` cannot be decided: nothing could be compared, or needed results are "
+            "missing or incomplete. Or one baseline run and one new run cannot show the cause of a "
             "change (measure several of each)."},
     ExitRow{exit_interrupted, "interrupted",
             "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Results measured until then are kept "

@@ -122,15 +122,15 @@ constexpr std::array table{
          .kind = ValueKind::devices,
          .category = Category::selection,
          .commands = with_devices | profiling,
-         .summary = "device to measure: an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, "
-                    "or several of these, separated by commas",
+         .summary = "device to measure: an index or P:D of `clprobe list`, gpu, cpu, part of a "
+                    "name, all, sim:PRESET, or several of these, separated by commas",
          .details =
              "Devices to measure: an index of `clprobe list` (`1`), platform and device (`0:1`), a "
              "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or several of "
              "these, separated by commas. Several devices are shown side by side. Default: "
-             "`CLPROBE_DEVICE` from the "
-             "environment, otherwise the best device. `sim:PRESET` is a simulated compute unit "
-             "(`clprobe list` names the presets), `sim:FILE.json` is one described by a file.",
+             "`CLPROBE_DEVICE` from the environment, otherwise the best device. `sim:PRESET` is a "
+             "simulated compute unit (`clprobe list` names the presets), and `sim:FILE.json` is a "
+             "simulated compute unit that a file describes.",
          .update = store<&Options::device>},
     Flag{.name = "max-memory",
          .value_name = "SIZE",
@@ -138,21 +138,24 @@ constexpr std::array table{
          .category = Category::selection,
          .commands = with_probes,
          .summary = "maximum device memory for buffers",
-         .details = "Maximum device memory for buffers. Default: a quarter of the device's memory; "
-                    "for `latency` also at most 1 GiB and at most the largest buffer.",
+         .details =
+             "Maximum device memory for buffers. Default: a quarter of the device's memory; for "
+             "`latency` also at most 1 GiB and at most the largest buffer that the device allows.",
          .update = store<&Options::max_memory, parse_size>},
-    Flag{.name = "time-budget",
-         .value_name = "TIME",
-         .kind = ValueKind::text,
-         .category = Category::effort,
-         .commands = with_probes | profiling,
-         .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
-         .details = "Approximate time for all probes of one device together: `500ms`, `30s`, "
-                    "`2min` or `1h`. Points that reach their precision end earlier. Without a "
-                    "budget, a simulated device measures all of its points. With `compare --live`, "
-                    "the budget is the time for alternating after each side was measured once. By "
-                    "default, alternating ends a minute after the start, but lasts at least 20s.",
-         .update = store<&Options::time_budget, parse_duration>},
+    Flag{
+        .name = "time-budget",
+        .value_name = "TIME",
+        .kind = ValueKind::text,
+        .category = Category::effort,
+        .commands = with_probes | profiling,
+        .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
+        .details =
+            "Approximate time for all probes of one device together: `500ms`, `30s`, `2min` or "
+            "`1h`. Points that reach the target precision end earlier. Without a budget, a "
+            "simulated device measures all of its points. With `compare --live`, the budget is the "
+            "time for alternating, which begins after one measurement of each side. By default, "
+            "alternating ends a minute after the start of clprobe, but lasts at least 20s.",
+        .update = store<&Options::time_budget, parse_duration>},
     Flag{.name = "quick",
          .category = Category::effort,
          .commands = with_probes | profiling,
@@ -171,8 +174,8 @@ constexpr std::array table{
          .category = Category::effort,
          .commands = with_devices | profiling,
          .summary = "longest wait for a response from the driver (default 30s)",
-         .details = "Longest wait for a response from the driver. After it, clprobe ends the "
-                    "driver's process and counts the point as failed. Default: 30s.",
+         .details = "Longest wait for a response from the driver. After this time, clprobe ends "
+                    "the driver's process and counts the point as failed. Default: 30s.",
          .update = store<&Options::timeout, parse_timeout>},
     Flag{.name = "clock",
          .value_name = "KIND",
@@ -180,9 +183,9 @@ constexpr std::array table{
          .category = Category::effort,
          .commands = with_probes | profiling,
          .summary = "in-kernel clock",
-         .details = "Clock that kernels read. `auto` takes the best clock of the device that "
-                    "passes its self-test. Any other value tries only that clock. `none` uses the "
-                    "times of launches instead.",
+         .details = "Clock that kernels read. With `auto`, clprobe takes the device's best clock "
+                    "that passes its self-test. With `none`, it uses the times of launches "
+                    "instead. With any other value, it tries only the named clock.",
          .choices = clock_words,
          .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" stores no ClockKind
     Flag{.name = "seed",
@@ -197,9 +200,9 @@ constexpr std::array table{
     Flag{.name = "dry-run",
          .category = Category::effort,
          .commands = measuring,
-         .summary = "print the plan with its memory and time, and exit",
-         .details = "Print the plan with its memory and time, and exit. Nothing is measured; only "
-                    "the device's clocks are tested, as in a run.",
+         .summary = "print the plan (points, memory, time) and exit",
+         .details = "Print the plan (points, memory, time) and exit. Nothing is measured; only the "
+                    "device's clocks are tested, as in a run.",
          .update = set<&Options::dry_run, true>},
     Flag{.name = "live",
          .category = Category::comparing,
@@ -243,15 +246,16 @@ constexpr std::array table{
          .commands = live,
          .summary = "also write both sides' runs to FILE, as JSON",
          .details = "Also write the runs of both sides with every sample to FILE, as JSON, for "
-                    "`report` and `compare`. FILE is replaced as a whole after each probe and each "
-                    "pass, so an interrupted run leaves the results until then.",
+                    "`report` and `compare`. clprobe replaces FILE as a whole after each probe and "
+                    "each pass, so an interrupted run leaves the earlier results.",
          .update = store<&Options::runs_file>},
     Flag{.name = "list",
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "only list the program's kernels with launches and device time",
-         .details = "Only list the kernels that the program launches, with launches, device time "
-                    "and work sizes; measure nothing.",
+         .summary =
+             "only list the program's kernels, with the number of launches and the device time",
+         .details = "Only list the program's kernels, with the number of launches, the device time "
+                    "and the work sizes. Capture and replay nothing.",
          .update = set<&Options::list_kernels, true>},
     Flag{.name = "kernel",
          .value_name = "NAME[:N]",
@@ -259,42 +263,46 @@ constexpr std::array table{
          .category = Category::profiling,
          .commands = profiling,
          .summary = "capture only this kernel (its N-th launch)",
-         .details = "Capture only this kernel: its N-th launch in a process, whatever the sizes; "
-                    "without N, a typical launch, close to the mean time. Without `--kernel`, the "
-                    "kernels that make up 80 % of the device time are captured, at most three.",
+         .details = "Capture only this kernel. N selects the kernel's N-th launch in a process, of "
+                    "any work size. Without N, clprobe captures a typical launch, whose time is "
+                    "close to the mean. Without `--kernel`, clprobe captures launches of the "
+                    "kernels that take 80 % of the device time, at most three kernels.",
          .update = store_kernel},
-    Flag{.name = "keep",
-         .value_name = "FOLDER",
-         .kind = ValueKind::file,
-         .category = Category::profiling,
-         .commands = profiling,
-         .summary = "keep the captured launches, to replay them later or elsewhere",
-         .details =
-             "Keep each captured launch in a folder below FOLDER: `clprobe profile FOLDER/KERNEL` "
-             "replays it, on any device. It contains the program's kernels and data.",
-         .update = store<&Options::keep_folder>},
+    Flag{
+        .name = "keep",
+        .value_name = "FOLDER",
+        .kind = ValueKind::file,
+        .category = Category::profiling,
+        .commands = profiling,
+        .summary = "keep the captured launches, to replay them later or elsewhere",
+        .details =
+            "Keep each captured launch in a folder below FOLDER: `clprobe profile FOLDER/KERNEL` "
+            "replays the launch on any device. The folder contains the program's kernels and data.",
+        .update = store<&Options::keep_folder>},
     Flag{.name = "headers",
          .value_name = "FOLDER",
          .kind = ValueKind::file,
          .category = Category::profiling,
          .commands = profiling,
          .summary = "let replayed kernels include files below this folder",
-         .details =
-             "Let replayed kernels also include the files below FOLDER. Without this option, they "
-             "may include only the headers of their bundle, or those below the folder of "
-             "`--kernel-file`: a kernel's text may come from someone else, and compilers quote "
-             "included files in their messages.",
+         .details = "Let replayed kernels also include the files below FOLDER. Without this "
+                    "option, kernels may include only the headers of their bundle (the captured "
+                    "launch), or the files below the folder of `--kernel-file`. The restriction "
+                    "protects your files, since a kernel's text may come from someone else and "
+                    "compilers quote included files in their messages.",
          .update = store<&Options::headers_folder>},
-    Flag{.name = "kernel-file",
-         .value_name = "FILE.cl",
-         .kind = ValueKind::file,
-         .category = Category::profiling,
-         .commands = profiling,
-         .summary = "OpenCL C file of a kernel to launch without its application",
-         .details = "OpenCL C file of a kernel to launch without its application, as `--launch` "
-                    "describes. With the `launch.json` of a bundle, it replaces the captured text. "
-                    "Without `--launch`, prints a description to edit.",
-         .update = store<&Options::kernel_file>},
+    Flag{
+        .name = "kernel-file",
+        .value_name = "FILE.cl",
+        .kind = ValueKind::file,
+        .category = Category::profiling,
+        .commands = profiling,
+        .summary = "OpenCL C file of a kernel to launch without its application",
+        .details =
+            "OpenCL C file of a kernel to launch without its application, as `--launch` describes. "
+            "If `--launch` names the `launch.json` of a bundle (a captured launch), FILE.cl "
+            "replaces the captured text. Without `--launch`, clprobe prints a description to edit.",
+        .update = store<&Options::kernel_file>},
     Flag{.name = "launch",
          .value_name = "FILE.json",
          .kind = ValueKind::file,
@@ -312,8 +320,8 @@ constexpr std::array table{
          .summary = "saved run of latency on this device, to name memory levels",
          .details =
              "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The report "
-             "then names the level that holds a kernel's buffers and the number of groups at which "
-             "a faster level holds them. The curve of the report marks the levels.",
+             "then names the level that holds a kernel's buffers and the number of work-groups at "
+             "which a faster level holds them. The curve in the report marks the levels.",
          .update = store<&Options::levels_file>},
     Flag{.name = "with-secrets",
          .category = Category::profiling,
@@ -329,8 +337,8 @@ constexpr std::array table{
          .category = Category::comparing,
          .commands = bit(Command::compare),
          .summary = "run to compare against (default: the first)",
-         .details =
-             "The file whose first run is the baseline of all comparisons. Default: the first run.",
+         .details = "File whose first run is the baseline of all comparisons. Without this option, "
+                    "the first run of all files is the baseline.",
          .update = store<&Options::baseline>},
     Flag{.name = "threshold",
          .value_name = "SHARE",
@@ -338,25 +346,26 @@ constexpr std::array table{
          .category = Category::comparing,
          .commands = comparing,
          .summary = "ignore changes up to SHARE (default 3%)",
-         .details = "Ignore changes up to this percentage, `3%` by default. A finding has changed "
-                    "if the whole 95 % interval of its ratio lies beyond it.",
+         .details =
+             "Ignore changes up to this percentage, `3%` by default. A finding has changed if the "
+             "whole 95 % interval of its ratio to the baseline lies beyond this percentage.",
          .update = store<&Options::threshold, parse_share>},
     Flag{.name = "fail-on",
          .value_name = "VERDICT",
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with code 4 if a finding is worse, or for `changed` different at all; "
-                    "tested jointly at 5 % (default never)",
-         .details = "Exit with code 4 if a finding is worse (`worse`), or better, worse or "
-                    "different (`changed`); by default `never`. All findings that baseline and new "
-                    "runs have are tested jointly at 5 %: by Holm's procedure, or with several "
-                    "runs of each by Benjamini and Hochberg's. The findings that meet the "
-                    "condition are named "
-                    "on stderr; unclear findings do not count. Otherwise exit with code 5 if a "
-                    "probe or a series of the baseline is missing in a run, failed or was "
-                    "interrupted there. Also exit with code 5 if one run of each cannot separate "
-                    "a change from disturbances by other tenants of a virtual machine's host.",
+         .summary = "exit with code 4 if a finding is worse (`changed`: better, worse or "
+                    "different), tested jointly at 5 % (default never)",
+         .details =
+             "Exit with code 4 if a finding is worse (`worse`), or if a finding is better, worse "
+             "or different (`changed`). Default: `never`. All findings that the baseline and the "
+             "new runs share are tested jointly at 5 %: with Holm's procedure, or with Benjamini "
+             "and Hochberg's if there are several runs of each. clprobe names the findings that "
+             "meet the condition on stderr; unclear findings do not count. Without such a finding, "
+             "the exit code is 5 if a probe or a series of the baseline is missing, failed or "
+             "interrupted in a run. The code is also 5 if single runs cannot separate a change "
+             "from disturbances by other tenants of a virtual machine's host.",
          .choices = fail_on_words,
          .update = choose<&Options::fail_on, fail_on_words>},
     Flag{.name = "device-name",
@@ -383,8 +392,8 @@ constexpr std::array table{
          .category = Category::importing,
          .commands = importing,
          .summary = "unit of sizes in an imported list",
-         .details = "Unit of the sizes in a list of sizes and latencies. `auto` takes it from the "
-                    "list's header; without a header it must be given.",
+         .details = "Unit of the sizes in a list of sizes and latencies. `auto` takes the unit "
+                    "from the list's header. A list without a header needs this option.",
          .choices = size_unit_words,
          .update = choose<&Options::size_unit, size_unit_words>},
     Flag{.name = "time-unit",
@@ -393,9 +402,9 @@ constexpr std::array table{
          .category = Category::importing,
          .commands = importing,
          .summary = "unit of latencies in an imported list",
-         .details =
-             "Unit of the latencies in a list of sizes and latencies. `auto` takes it from the "
-             "list's header; without a header it must be given. `cycles` need `--clock-rate`.",
+         .details = "Unit of the latencies in a list of sizes and latencies. `auto` takes the unit "
+                    "from the list's header. A list without a header needs this option. `cycles` "
+                    "also needs `--clock-rate`.",
          .choices = time_unit_words,
          .update = choose<&Options::time_unit, time_unit_words>},
     Flag{.name = "clock-rate",
@@ -404,18 +413,18 @@ constexpr std::array table{
          .category = Category::importing,
          .commands = importing,
          .summary = "clock rate of the measured device, such as 1.98GHz or 1980MHz",
-         .details = "Clock rate of the measured device, such as `1.98GHz` or `1980MHz`. It "
-                    "converts latencies in cycles to seconds, and latencies in seconds to cycles. "
-                    "It overrides a clock rate in the file.",
+         .details = "Clock rate of the measured device, such as `1.98GHz` or `1980MHz`. clprobe "
+                    "uses it to convert latencies from cycles to seconds or from seconds to "
+                    "cycles. It overrides a clock rate in the file.",
          .update = store<&Options::clock_hertz, parse_frequency>},
     Flag{.name = "label",
          .value_name = "NAME",
          .kind = ValueKind::text,
          .category = Category::results,
          .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
-         .summary = "name to show for a run instead of its device",
+         .summary = "name to show for a run instead of its device's name",
          .details = "Name of a run, stored in its document and shown instead of its device's name. "
-                    "May be given once per device or stored run, in their order.",
+                    "Repeat the option for several devices or stored runs, in their order.",
          .is_repeatable = true,
          .update = [](Options& options, Text text) { options.labels.emplace_back(text); }},
     Flag{.name = "output",
@@ -512,7 +521,8 @@ constexpr std::array table{
 std::span<const Flag> all_flags() {
   static const std::vector<std::string_view> formats =
       format_names([](const Writer& each) { return each.runs != nullptr; });
-  static std::string output_summary = "also write the results to FILE (-: stdout), by its ending:";
+  static std::string output_summary =
+      "also write the results to FILE (-: stdout), in the format of its extension:";
   static std::string output_details =
       "Also write the results to FILE, in the format of its extension. ";
   static const auto flags = [] {
@@ -521,9 +531,9 @@ std::span<const Flag> all_flags() {
       output_details += each->details;
     }
     output_details +=
-        "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A file "
-        "is replaced as a whole after each probe, so an interrupted run leaves the results until "
-        "then.";
+        "`-` is stdout. Stdout and devices such as `/dev/null` take the format of `--format`. "
+        "clprobe replaces a file as a whole after each probe, so an interrupted run leaves the "
+        "earlier results.";
     auto filled = table;
     for (Flag& row : filled) {
       if (row.name == "format") row.choices = formats;

@@ -139,19 +139,19 @@ constexpr std::array environment{
     Named{"PAGER", "Program that shows the pages of `explain` on a terminal; default `less`."},
     Named{"OCL_ICD_VENDORS",
           "Selects the OpenCL drivers that the loader offers; see the loader's documentation."},
-    Named{
-        "OPENCL_LAYERS",
-        "Your own OpenCL layers for the program of `profile`; clprobe's layer is put before them."},
+    Named{"OPENCL_LAYERS",
+          "Your own OpenCL layers for a profiled program; clprobe adds its layer at the front of "
+          "this list."},
 };
 
 constexpr std::array examples{
     Named{"clprobe", "Measure everything on the best device."},
     Named{"clprobe --device all -o run.json latency",
-          "Measure one probe on all devices, and keep the samples."},
+          "Run one probe on all devices, and save the samples."},
     Named{"clprobe latency --sizes '16KiB-1GiB*1.2' --series global stride --grid 2^20",
-          "Measure two probes, each with its own options."},
+          "Run two probes, each with its own options."},
     Named{"clprobe compare --live --b-env OCL_ICD_VENDORS=/opt/new latency",
-          "Measure under two drivers alternately, and report the differences."},
+          "Measure a device under two drivers alternately, and report the differences."},
     Named{"clprobe profile --list -- ./app --its-own options",
           "List the kernels of an OpenCL program by device time."},
     Named{"clprobe profile --keep captured -- ./app --its-own options",

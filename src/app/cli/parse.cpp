@@ -73,8 +73,8 @@ UsageError unknown_option(std::string_view argument, const Words& arguments, Pro
   const std::string_view typed = argument.substr(0, argument.find('='));
   if (contains(repetitions, typed)) {
     return UsageError(
-        fmt::format("unknown option {}: clprobe repeats until the interval is narrow enough; use "
-                    "--thorough or --time-budget TIME to measure longer",
+        fmt::format("unknown option {}: clprobe repeats a measurement until its interval is narrow "
+                    "enough; use --thorough or --time-budget TIME to measure longer",
                     quote(typed)));
   }
   if (typed == "-l") return UsageError("unknown option '-l': write `clprobe list`");

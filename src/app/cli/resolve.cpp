@@ -57,7 +57,7 @@ void check_probes(const Words& words, const Names& probes) {
       throw UsageError(fmt::format("{} is a command: write it as the first word", quote(word)));
     }
     if (word == "run") {
-      throw UsageError("unknown word 'run': leave it out; `clprobe PROBE...` measures");
+      throw UsageError("unknown word 'run': leave it out; `clprobe PROBE...` runs probes");
     }
     if (word == "devices" || word == "list-devices") {
       throw UsageError(fmt::format("unknown word {}: write `clprobe list`", quote(word)));
@@ -175,7 +175,7 @@ void check_formats(const Options& options) {
       Rule{options.command == Command::list, "list",
            [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
       Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
-           "; clprobe report writes it for the same files"},
+           "; `clprobe report` writes this format for the same files"},
       Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
   for (const Rule& rule : rules) {
     const auto check = [&](const Writer& format, std::string_view flag) {

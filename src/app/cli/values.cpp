@@ -143,8 +143,8 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
   }
   const auto max_hours = static_cast<double>(most) / ms_per_s / 3600.0;
   refuse(
-      "{} is not a valid time: write {}ms to {:g}h, such as 500ms, 5s or 2min; numbers without a "
-      "unit are milliseconds",
+      "{} is not a valid time: write a time from {}ms to {:g}h, such as 500ms, 5s or 2min; numbers "
+      "without a unit are milliseconds",
       quote(text), least, max_hours);
 }
 

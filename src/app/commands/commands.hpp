@@ -50,8 +50,8 @@ inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
     OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
     OtherPage{"formats", "Which files does clprobe write, and which does it read?"},
-    OtherPage{"profile", "Which kernels take a program's time, and why?"},
-    OtherPage{"trace", "How is a kernel described for the simulator?"},
+    OtherPage{"profile", "Which kernels take a program's device time, and why?"},
+    OtherPage{"trace", "How do I describe a kernel for the simulator?"},
     OtherPage{"seeds", "What do published papers state, and what does clprobe measure?"},
 };
 

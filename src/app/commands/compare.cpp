@@ -134,7 +134,9 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
     return !card.empty() && !other.empty() && card != other;
   };
   if (std::ranges::all_of(seen, is_of_other_card) && !seen.empty()) {
-    return undecided("the changed runs are from another card: measure a baseline on that card");
+    return undecided(
+        "the runs with changes are from a different card than the baseline: measure a baseline on "
+        "that card");
   }
   if (!seen.empty()) return exit_changed;
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
@@ -271,7 +273,7 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   }
   if (reasons.empty()) return;
   throw cli::UsageError(fmt::format(
-      "{} and {} cannot be combined as runs of one side: {}; compare these runs one by one",
+      "{} and {} cannot be combined as runs of one side: {}; compare these runs separately",
       quote(first.file), quote(run.file), reasons.front()));
 }
 

@@ -49,7 +49,8 @@ std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& dev
   for (const std::string& line : explain_left_out(found)) page.line({{page.show(line)}});
   page.blank();
   page.line(
-      {{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(preset_words(), ", "))}});
+      {{fmt::format("simulated devices: {}, or sim:FILE.json for a device that the file describes",
+                    fmt::join(preset_words(), ", "))}});
   page.blank();
   page.line({{"probes"}});
   std::vector<report::Row> rows;

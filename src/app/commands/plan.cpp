@@ -39,7 +39,7 @@ struct ProbePlan {
 };
 
 /// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s". For a
-/// probe without a time limit, the text ends with "each measured once" instead of a time.
+/// probe without a time limit, the text ends with "each point measured once" instead of a time.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
@@ -49,7 +49,7 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
   std::string& text = made.text;
   if (!plan.points.empty()) {
     const Budget budget = budget_of(probe, options, probes);
-    std::string time = "each measured once";
+    std::string time = "each point measured once";
     if (has_limit(budget, device)) {
       made.seconds = plan.seconds > 0.0 ? plan.seconds : expected_seconds(budget);
       time = fmt::format("{} {:.0f} s", plan.seconds > 0.0 ? "about" : "up to", made.seconds);

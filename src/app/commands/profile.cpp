@@ -79,7 +79,7 @@ Found read_surveys(const std::string& folder) {
   survey::Merged merged;
   for (const std::string& path : paths) {
     if (!had_interrupt && system::is_interrupted()) {
-      found.problem = "interrupted while the survey was read";
+      found.problem = "clprobe was interrupted while reading it";
       break;
     }
     try {
@@ -106,7 +106,7 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   }
   std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
   if (!found.problem.empty()) {
-    problem += fmt::format("{}a process of {} left an incomplete survey: {}",
+    problem += fmt::format("{}the survey of a process of {} is incomplete: {}",
                            problem.empty() ? "" : "; ", name, found.problem);
   }
   return problem;
@@ -205,7 +205,7 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
   } catch (const std::system_error&) {
     const std::string end = end_text(app);
     captured.refusal = fs::exists(folder, error)
-                           ? fmt::format("the program's second run {} before this launch ended",
+                           ? fmt::format("the program's second run {} before this launch finished",
                                          end.empty() ? "ended" : end)
                            : fmt::format("the program's second run did not make this launch {}",
                                          format_count(wanted.ordinal, "time"));
@@ -364,10 +364,9 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
     return trimmed(each.name) == trimmed(launch.device->name);
   });
   if (found != list.devices.end()) return std::to_string(found->index);
-  terminal::complain(
-      fmt::format("device {} is not available: the launches made on this device are replayed on "
-                  "the best device",
-                  quote(launch.device->name)));
+  terminal::complain(fmt::format(
+      "device {} is not available: clprobe replays the launches captured there on the best device",
+      quote(launch.device->name)));
   return {};
 }
 
@@ -425,8 +424,8 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
     return exit_failed;
   }
   announce(
-      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing a launch of {}; the "
-                  "measurement takes up to {:.0f} s after that",
+      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing launches of {}; measuring "
+                  "them then takes up to {:.0f} s",
                   name, std::ceil(survey.app.wall_s), names_of(wanted),
                   budget_of(*replay_probe(), options, 1).probe_time.count()));
   const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
@@ -454,10 +453,10 @@ int print_template(const std::string& kernel_file) {
   } catch (const bundle::FormatError& error) {
     throw cli::UsageError(fmt::format("{}: {}", quote(kernel_file), error.what()));
   }
-  terminal::complain(fmt::format(
-      "to replay the kernel, edit this description of a launch and save it: `clprobe profile "
-      "--kernel-file {} --launch FILE.json`",
-      printable(kernel_file)));
+  terminal::complain(
+      fmt::format("to replay the kernel, edit this description of a launch, save it as FILE.json, "
+                  "and run `clprobe profile --kernel-file {} --launch FILE.json`",
+                  printable(kernel_file)));
   return exit_ok;
 }
 
@@ -490,10 +489,10 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
   std::vector<bundle::Source> sources;
   for (const std::string& word : with_levels.words) {
     if (!fs::is_directory(word, error)) {
-      throw cli::UsageError(fmt::format(
-          "{} is no folder with a captured launch; to profile a program, write `clprobe profile -- "
-          "{}`",
-          quote(word), printable(word)));
+      throw cli::UsageError(
+          fmt::format("{} is not a folder with a captured launch; to profile a program, write "
+                      "`clprobe profile -- {}`",
+                      quote(word), printable(word)));
     }
     sources.push_back({.launch = word, .headers = with_levels.headers_folder});
   }

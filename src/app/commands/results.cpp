@@ -65,10 +65,10 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
     if (begins_with_word(name, probe) && probe.size() > found.size()) found = probe;
   }
   if (!found.empty()) return std::string(found);
-  throw cli::UsageError(fmt::format(
-      "an SVG shows one probe, but this run has several ({}): name one, as in `clprobe report FILE "
-      "{}`, or begin the file name with the probe's name, as in -o {}.svg or -o {}-2.svg",
-      fmt::join(probes, ", "), probes.front(), probes.front(), probes.front()));
+  throw cli::UsageError(
+      fmt::format("an SVG shows one probe, but this run has several ({}): name one, as in `clprobe "
+                  "report FILE {}`, or begin the file name with one, as in {}.svg or {}-2.svg",
+                  fmt::join(probes, ", "), probes.front(), probes.front(), probes.front()));
 }
 
 Results::Results(const cli::Options& options, Complain complain)

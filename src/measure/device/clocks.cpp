@@ -154,7 +154,7 @@ void judge_clock(Session& session, ClockKind kind) {
     session.info().clock = Clock{};
     throw DeviceError(
         fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and {:.0f} ticks, "
-                    "which are not proportional",
+                    "which are not proportional to the numbers of operations",
                     ticks[0], ticks[1], ticks[2]));
   }
   const double ticks_of_link =

@@ -45,8 +45,8 @@ std::uint64_t kib_of(const std::string& line, std::string_view name) {
 HostMemory::HostMemory(Bytes size)
     : begin_(system::pages_of_process().take(size.count)), size_(size) {
   if (begin_ == nullptr) {
-    throw DeviceError(fmt::format("mmap of {}: {}; try a smaller --max-memory", format_bytes(size),
-                                  std::strerror(errno)));
+    throw DeviceError(fmt::format("mmap of {} failed: {}; try a smaller --max-memory",
+                                  format_bytes(size), std::strerror(errno)));
   }
 }
 

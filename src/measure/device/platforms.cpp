@@ -111,7 +111,7 @@ std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& pr
   cl_uint count = 0;
   if (clGetDeviceIDs(platform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS &&
       count > max_devices) {
-    problem = fmt::format("it reports {} devices", count);
+    problem = fmt::format("the platform reports {} devices", count);
     return devices;
   }
   try {

@@ -47,13 +47,13 @@ inline std::string find_event_problem(const LeastTimes& short_chain, const Least
   // 0.07.
   constexpr double max_share = 0.1;
   if (long_chain.around_ns < 0.0) {
-    return "by event times, a launch took longer than the host waited for this launch";
+    return "according to event times, a launch took longer than the host waited for it";
   }
   const double event_ns = long_chain.event_ns - short_chain.event_ns;
   const double host_ns = event_ns + long_chain.around_ns - short_chain.around_ns;
   if (event_ns > 0.0 && std::fabs(host_ns - event_ns) <= max_share * host_ns) return {};
   return fmt::format(
-      "8 times the work added {:.3g} ms by event times, but {:.3g} ms by the host's clock",
+      "with 8 times the work, event times grew by {:.3g} ms, but the host's times by {:.3g} ms",
       event_ns / 1e6, host_ns / 1e6);
 }
 

@@ -150,7 +150,7 @@ std::string ChildProcess::end_of_child() {
   pid_ = -1;
   if (ended < 0) return "ended";
   if (WIFSIGNALED(status)) {
-    return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
                        strsignal(WTERMSIG(status)));
   }
   return fmt::format("exited with status {}", WEXITSTATUS(status));

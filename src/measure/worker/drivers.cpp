@@ -108,7 +108,7 @@ DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
     // same order.
     std::ofstream file(path() + fmt::format("{:03}{}", i, icd_ending));
     file << drivers[i].library << '\n';
-    if (!file.flush()) throw DeviceError(fmt::format("cannot write into {}", path()));
+    if (!file.flush()) throw DeviceError(fmt::format("cannot write to {}", path()));
   }
 }
 

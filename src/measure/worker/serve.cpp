@@ -35,8 +35,8 @@ Json unloadable_drivers() {
   for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
     const bool is_loaded = dlopen(each.library.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
     const char* const reason = is_loaded ? nullptr : dlerror();
-    problems.push_back(
-        {{"platform", each.file}, {"problem", reason == nullptr ? "offers no platform" : reason}});
+    problems.push_back({{"platform", each.file},
+                        {"problem", reason == nullptr ? "the driver offers no platform" : reason}});
   }
   return problems;
 }

@@ -50,7 +50,7 @@ struct SurveyedApp {
   survey::Survey survey{};  ///< kernels, sorted by device time
 };
 
-/// Returns how a surveyed program ended: "ended with status 3", "was ended by signal 11
+/// Returns how a surveyed program ended: "ended with status 3", "was killed by signal 11
 /// (Segmentation fault)"; empty after a success.
 std::string end_text(const SurveyedApp& app);
 

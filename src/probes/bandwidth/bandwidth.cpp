@@ -133,9 +133,9 @@ constexpr Option options[]{
      .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), a range with a ratio "
                 "(1KiB-1GiB*2), or a comma-separated list",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
-                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma-separated list of these. Each "
-                "size is rounded down to one that the compute units can divide among themselves. "
-                "By default the probe chooses sizes for the device.",
+                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma-separated list of these. "
+                "clprobe rounds each size down to a size that the compute units can divide among "
+                "themselves. By default the probe chooses sizes for the device.",
      .value = Sizes{}},
 };
 

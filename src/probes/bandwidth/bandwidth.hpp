@@ -147,8 +147,8 @@ inline constexpr std::array all_series{
                Operation::update, Sharing::walk, true},
     SeriesSpec{local_series, "all compute units read local memory",
                "local memory read by all compute units", Operation::local, Sharing::all},
-    SeriesSpec{image_series, "all compute units read one working set as an image",
-               "{} read as an image", Operation::image, Sharing::all},
+    SeriesSpec{image_series, "all compute units read one working set through an image",
+               "{} read through an image", Operation::image, Sharing::all},
 };
 
 const SeriesSpec* series_named(std::string_view name);

@@ -128,8 +128,8 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
     return "a CPU's local memory is ordinary memory, which 'read' measures";
   }
   if (series.sharing == Sharing::unit) {
-    return "a CPU's driver chooses the core for each work-group; 'read' measures each core's "
-           "caches";
+    return "a CPU's driver chooses the core for each work-group, so clprobe cannot give each core "
+           "its own working set; 'read' measures each core's caches";
   }
   return {};
 }

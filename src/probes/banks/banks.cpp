@@ -91,15 +91,15 @@ constexpr Option options[]{
     {.name = "words",
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
-     .details = "Comma-separated list of the bytes per access to local memory. Default: all. The "
-                "conflict model and the transposition use the first value; by default the conflict "
-                "model uses words as wide as a bank.",
+     .details = "Comma-separated list of access widths in bytes. Default: all. The conflict model "
+                "and the transposition use the first width. By default, the conflict model uses "
+                "words as wide as a bank.",
      .value = Choices{word_choices}},
     {.name = "strides",
      .value_name = "LIST",
-     .summary = "distance between neighbouring lanes in words, such as 0-65 or 1,2,4",
-     .details = "Distance between neighbouring lanes of a sub-group in local memory, in words: "
-                "numbers and ranges such as `0-65` or `1,2,4`. Default: 0 to 65.",
+     .summary = "distance in words between neighbouring lanes, such as 0-65 or 1,2,4",
+     .details = "Distance in words between the local-memory accesses of neighbouring lanes of a "
+                "sub-group: numbers and ranges such as `0-65` or `1,2,4`. Default: 0 to 65.",
      .value = Numbers{0, 65536}},
     {.name = "ways",
      .value_name = "LIST",
@@ -407,8 +407,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (!kind.is_single) {
       add_survey(device, requested, kind, result.points);
     } else if (device.timer != Timer::clock) {
-      result.findings.push_back(
-          not_measured("c1", kind.name, "timing a few accesses needs an in-kernel clock"));
+      result.findings.push_back(not_measured(
+          "c1", kind.name, "without an in-kernel clock, clprobe cannot time a few accesses"));
     }
   }
   if (requested.wants(transpose_series)) {
@@ -438,9 +438,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const std::int64_t groups = std::max<std::int64_t>(device.max_work_group_size / lanes, 1);
   if (const auto w = find_beyond(requested.sub_groups, groups)) {
     return fmt::format(
-        "--sub-groups: {} sub-groups of {} lanes exceed the {} work-items of a work-group; "
-        "choose "
-        "1 to {}",
+        "--sub-groups: {} sub-groups of {} lanes exceed the maximum of {} work-items per "
+        "work-group; choose 1 to {}",
         *w, lanes, device.max_work_group_size, groups);
   }
   if (pattern_memory(device) < pattern_block_bytes || requested.strides.empty()) return {};

@@ -140,8 +140,8 @@ TEST_CASE("a point that is asked for alone has a row, and why there is no line")
   REQUIRE(named(found, "c1") != nullptr);
   CHECK_FALSE(named(found, "c1")->value);
   CHECK(named(found, "c1")->reason ==
-        "not known: a line needs 3 different products of sub-groups, accesses and ways, but only 1 "
-        "was measured");
+        "not known: fitting a line needs 3 different products of sub-groups, accesses and ways, "
+        "but only 1 was measured");
   CHECK(named(found, "over_bound") == nullptr);
 }
 

@@ -233,8 +233,9 @@ Finding ranked_finding(std::string_view name, const Verdict& verdict, std::strin
   if (values.size() == 1) {
     finding.value = *values.begin();
   } else {
-    finding.reason = fmt::format("not decided: {} fit equally well (BIC within {})",
-                                 fmt::join(values, " and "), undecided_bic);
+    finding.reason =
+        fmt::format("not decided: {} fit equally well (their BICs differ by less than {})",
+                    fmt::join(values, " and "), undecided_bic);
   }
   return finding;
 }
@@ -375,7 +376,8 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
     if (rows.times.size() < min_patterns || different.size() < 2) {
       cost.reason = fmt::format(
-          "not known: a line needs at least {} patterns and 2 numbers of ways, but has {} and {}",
+          "not known: fitting a line needs at least {} patterns and 2 different numbers of ways; "
+          "{} and {} of ways were measured",
           min_patterns, format_count(rows.times.size(), "pattern"),
           format_count(different.size(), "number"));
       found.findings.push_back(std::move(cost));
@@ -416,8 +418,8 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
     } else {
       found.findings.push_back(
           without_value("c1", kind.name, by_squares,
-                        fmt::format("not known: a line needs {} different products of sub-groups, "
-                                    "accesses and ways, but only {} measured",
+                        fmt::format("not known: fitting a line needs {} different products of "
+                                    "sub-groups, accesses and ways, but only {} measured",
                                     min_products, products.size() == 1 ? "1 was" : "2 were"),
                         time_unit(device)));
     }

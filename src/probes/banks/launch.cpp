@@ -48,7 +48,9 @@ struct Buffers {
 
 [[noreturn]] void refuse_group(std::uint64_t items, std::uint64_t max) {
   throw Unsupported(
-      fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
+      fmt::format("the driver runs this kernel with at most {} work-items per work-group, but the "
+                  "probe needs {}",
+                  max, items));
 }
 
 /// Returns the checksum of the kernel banks_transpose after an odd number of transpositions.

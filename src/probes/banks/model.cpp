@@ -122,7 +122,8 @@ const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
 }
 
 std::string no_banks(const char* why, double share) {
-  return fmt::format("not visible: {} (at most {:.1f} % of an access's time)", why, 100.0 * share);
+  return fmt::format("not visible: {} (conflicts add at most {:.1f} % to an access's time)", why,
+                     100.0 * share);
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
     if (!curve.times.empty()) flat_squares += fit_conflicts(none, curve.times).relative_squares;
   }
   if (points < 2 * curves.size() + 2) {
-    verdict.reason = "too few patterns were measured to compare candidates";
+    verdict.reason = "too few access patterns were measured to compare candidate models";
     return verdict;
   }
   verdict.bic_of_none = bic_of(flat_squares, points, curves.size());
@@ -231,14 +232,14 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
                                         [](const ConflictLine& line) { return line.cost < 0.0; });
   const double explained = flat_squares > 0.0 ? 1.0 - best.relative_squares / flat_squares : 0.0;
   if (best.largest_share < min_share) {
-    verdict.reason = no_banks("no pattern costs more than another", best.largest_share);
+    verdict.reason = no_banks("all access patterns take nearly the same time", best.largest_share);
   } else if (verdict.bic_of_none - verdict.ranking.front().bic < decisive_bic) {
-    verdict.reason =
-        no_banks("the noise hides the time that conflicts would add", best.largest_share);
+    verdict.reason = no_banks("the scatter of the samples hides the time that conflicts would add",
+                              best.largest_share);
   } else if (explained < min_r_squared || has_negative) {
     verdict.reason = fmt::format(
-        "not visible: times differ between patterns, but the best candidate explains only {:.0f} % "
-        "of the variance",
+        "not visible: times differ between patterns, but the best candidate model explains only "
+        "{:.0f} % of the variance",
         100.0 * std::max(explained, 0.0));
   } else {
     verdict.is_visible = true;

@@ -53,15 +53,15 @@ TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks"
   CHECK(lead_of(unsure) > 18.0);
   CHECK(lead_of(unsure) < 20.0);
   CHECK_FALSE(unsure.is_visible);
-  CHECK(
-      unsure.reason.starts_with("not visible: the noise hides the time that conflicts would add"));
+  CHECK(unsure.reason.starts_with(
+      "not visible: the scatter of the samples hides the time that conflicts would add"));
 }
 
 TEST_CASE("a candidate that explains half of what times differ by is not believed") {
   const Verdict verdict = verdict_of(std::vector{survey(100.0, 1.0, 0.05)});
   CHECK(lead_of(verdict) > 20.0);
   CHECK_FALSE(verdict.is_visible);
-  CHECK(verdict.reason.find("the best candidate explains only 5") != std::string::npos);
+  CHECK(verdict.reason.find("the best candidate model explains only 5") != std::string::npos);
   CHECK(verdict_of(std::vector{survey(100.0, 1.0, 0.005)}).is_visible);
 }
 
@@ -79,7 +79,8 @@ TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
   CHECK(verdict_of(std::vector{survey(1000.0, 1.0, 0.0)}).is_visible);
   const Verdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
   CHECK_FALSE(verdict.is_visible);
-  CHECK(verdict.reason.starts_with("not visible: no pattern costs more than another (at most 1.5"));
+  CHECK(verdict.reason.starts_with(
+      "not visible: all access patterns take nearly the same time (conflicts add at most 1.5"));
 }
 
 TEST_CASE("patterns put each lane where they say") {

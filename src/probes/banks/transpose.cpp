@@ -85,8 +85,8 @@ std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime
   Finding advice = finding_of("advice", transpose_series, "", "times by layout");
   advice.label = fmt::format(
       "For a tile of {0} x {0} words that is written by rows and read by columns, pad each row by "
-      "one word ({1} per access) or start each row one word further (diagonal, {2}): {4:.1f} times "
-      "as fast as plain rows ({3}). Randomly shifted rows take {5}.",
+      "one word ({1} per access) or start each row one word further (diagonal, {2}). The faster of "
+      "the two is {4:.1f} times as fast as plain rows ({3}). Randomly shifted rows take {5}.",
       rows->tile.side, amount(device, padded->time), amount(device, diagonal->time),
       amount(device, rows->time), rows->time / best, amount(device, shifted->time));
   return advice;

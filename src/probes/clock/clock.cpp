@@ -343,8 +343,9 @@ void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment
     return each.watts && !has_power(each);
   });
   if (static_cast<double>(none) > few * static_cast<double>(moments.size())) {
-    Finding power = without_value("power", series.name, method,
-                                  "the power meter was read more often than it updates", "watts");
+    Finding power =
+        without_value("power", series.name, method,
+                      "clprobe read the power meter more often than the meter updates", "watts");
     power.source = Source::reported;
     found.findings.push_back(std::move(power));
     return;

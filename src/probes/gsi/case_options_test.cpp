@@ -120,18 +120,19 @@ TEST_CASE("a parameter that cannot be is one line that says what can") {
     return probe.check(device, request);
   };
   CHECK(problem({"nods=3"})
-            .starts_with("--set: no parameter is called 'nods' (did you mean nodes?): choose poll, "
+            .starts_with("--set: unknown parameter 'nods' (did you mean nodes?): choose poll, "
                          "store-buffer, "));
-  CHECK(problem({"shovel=3"}).starts_with("--set: no parameter is called 'shovel': choose poll, "));
-  CHECK(problem({""}).starts_with("--set: no parameter is called '': choose "));
-  CHECK(problem({"nodes"}) == "--set: nodes is a whole number from 1 to 65536, not ''");
-  CHECK(problem({"nodes=0"}) == "--set: nodes is a whole number from 1 to 65536, not '0'");
-  CHECK(problem({"nodes=65537"}) == "--set: nodes is a whole number from 1 to 65536, not '65537'");
-  CHECK(problem({"nodes=1x"}) == "--set: nodes is a whole number from 1 to 65536, not '1x'");
+  CHECK(problem({"shovel=3"}).starts_with("--set: unknown parameter 'shovel': choose poll, "));
+  CHECK(problem({""}).starts_with("--set: unknown parameter '': choose "));
+  CHECK(problem({"nodes"}) == "--set: nodes must be a whole number from 1 to 65536, not ''");
+  CHECK(problem({"nodes=0"}) == "--set: nodes must be a whole number from 1 to 65536, not '0'");
+  CHECK(problem({"nodes=65537"}) ==
+        "--set: nodes must be a whole number from 1 to 65536, not '65537'");
+  CHECK(problem({"nodes=1x"}) == "--set: nodes must be a whole number from 1 to 65536, not '1x'");
   CHECK(problem({"nodes=65536", "written-lines=0"}).empty());
   CHECK(problem({"object-bytes=24"}) ==
-        "--set: object-bytes is a power of two from 4 to 64, not '24'");
-  CHECK(problem({"poll=luck"}) == "--set: poll is warp or group, not 'luck'");
+        "--set: object-bytes must be a power of two from 4 to 64, not '24'");
+  CHECK(problem({"poll=luck"}) == "--set: poll must be warp or group, not 'luck'");
   CHECK(problem({"nodes=1", "nodes=2"}) == "--set: nodes is given twice: leave one out");
   CHECK(problem({"poll=warp", "poll=group"}) == "--set: poll is given twice: leave one out");
 }

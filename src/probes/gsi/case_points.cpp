@@ -58,7 +58,7 @@ std::string unknown_setting(std::string_view name) {
   names.reserve(1 + std::size(case_settings));
   for (const Setting& each : case_settings) names.push_back(each.name);
   const auto meant = nearest(name, names);
-  return fmt::format("--set: no parameter is called '{}'{}: choose {}", name,
+  return fmt::format("--set: unknown parameter '{}'{}: choose {}", name,
                      meant ? fmt::format(" (did you mean {}?)", *meant) : "",
                      fmt::join(names, ", "));
 }
@@ -73,7 +73,7 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
   if (setting == nullptr) {
     if (read.polls_by) return "--set: poll is given twice: leave one out";
     read.polls_by = value_in(polls_words, value);
-    return read.polls_by ? "" : fmt::format("--set: poll is warp or group, not '{}'", value);
+    return read.polls_by ? "" : fmt::format("--set: poll must be warp or group, not '{}'", value);
   }
   std::uint64_t number = 0;
   const char* const last = value.data() + value.size();
@@ -84,7 +84,7 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
                          std::cmp_less_equal(number, max) &&
                          (!setting->is_power_of_two || std::has_single_bit(number));
   if (!is_within) {
-    return fmt::format("--set: {} is a {} from {} to {}, not '{}'", name,
+    return fmt::format("--set: {} must be a {} from {} to {}, not '{}'", name,
                        setting->is_power_of_two ? "power of two" : "whole number", min, max, value);
   }
   std::optional<std::uint64_t>& field = read.settings.at(index_of(*setting));
@@ -200,7 +200,7 @@ std::string find_option_problem(const CaseOptions& read) {
   if (!searches && read.polls_by) return "--set poll: applies only to uts and utsd";
   const bool uses_memory = searches || has(implicit_case);
   const std::string_view why_not_memory =
-      read.cases.empty() ? "does not apply to traces, which use the machine's own value"
+      read.cases.empty() ? "does not apply to traces, which use the machine's own number"
                          : "does not apply to compute, which uses no memory";
   if (!read.mshrs.empty() && !uses_memory) return fmt::format("--mshrs: {}", why_not_memory);
   for (const Setting& each : case_settings) {

@@ -38,22 +38,22 @@ inline constexpr Option case_options[]{
      .details = "Comma-separated list of kernels to simulate: a tree search with one queue (`uts`) "
                 "or with one queue per compute unit (`utsd`), a pass over an array through local "
                 "memory (`implicit`), and kernels without memory accesses (`compute`). Default: "
-                "all that fit the machine.",
+                "all kernels that the machine can run.",
      .value = Choices{case_words}},
     {.name = "units",
      .value_name = "N",
      .summary = "compute units to simulate in a search or a launch",
-     .details = "Number of compute units simulated together in `uts`, `utsd` and traces of a whole "
-                "launch, 1 to 64; with 1, a trace runs only the first compute unit's share. "
-                "Default: the machine's number, at most 16.",
+     .details = "Number of compute units, 1 to 64, that `uts`, `utsd` and traces of a whole launch "
+                "simulate together. With 1, clprobe simulates only the first compute unit's share "
+                "of a trace. Default: the machine's number, at most 16.",
      .value = Number{1, 64}},
     {.name = "what-if",
      .value_name = "LIST",
      .summary = "hardware features that make synchronization cheaper in a search",
      .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`. "
                 "`owned-atomics`: the first cache level serves locks that no other compute unit "
-                "requests. `s-fifo`: stores after a release issue while the release flushes "
-                "earlier stores. Default: only the machine's own features.",
+                "requests. `s-fifo`: while a release flushes earlier stores, later stores can "
+                "issue. Default: only the machine's own features.",
      .value = Choices{what_if_words}},
     {.name = "set",
      .value_name = "NAME=VALUE,...",
@@ -62,43 +62,44 @@ inline constexpr Option case_options[]{
          "Comma-separated list of parameters of the cases, such as `nodes=1000,poll=group`. "
          "Parameters of `uts` and `utsd`: `nodes` (number of nodes of the tree, 1 to 65536, "
          "default 16384), `warps` (sub-groups per compute unit, 1 to 16, default 4), `back-off` "
-         "(cycles between two attempts to take a lock, 0 to 100000, default 0), `poll` (taker of a "
-         "lock, either each `warp` or one per `group`, default warp), `steps` (steps of work per "
-         "node, 1 to 1000, default 16), `step-operations` (dependent operations per step, 1 to "
-         "1000, default 8), `state-lines` (cache lines of state per sub-group, 1 to 16, default 4) "
-         "and `written-lines` (cache lines written per inner node, 0 to 2, default 2). Parameter "
-         "of `utsd`: `local-queue` (tasks in a compute unit's own queue, 2 to 32, default 32). "
-         "Parameters of `implicit`: `operations` (operations on each word, 0 to 1000, default 16), "
-         "`groups` (number of work-groups, 1 to 256, default 6), `block` (sub-groups per "
-         "work-group, 1 to 32, default 4), `elements` (words per work-item, 1 to 64, default 2), "
-         "`address-operations` (operations per address in global memory, 0 to 100, default 12) and "
-         "`object-bytes` (bytes per object, 4, 8, 16, 32 or 64, default 32). Parameter of all "
-         "cases except `compute`: `store-buffer` (entries of the store buffer, 1 to 4096; default: "
-         "the number of MSHRs in bars that set it, otherwise the machine's own number).",
+         "(cycles between two attempts to take a lock, 0 to 100000, default 0), `poll` (which "
+         "sub-groups take locks, either each `warp` or one warp per `group`, default warp), "
+         "`steps` (steps of work per node, 1 to 1000, default 16), `step-operations` (dependent "
+         "operations per step, 1 to 1000, default 8), `state-lines` (cache lines of state per "
+         "sub-group, 1 to 16, default 4) and `written-lines` (cache lines written per inner node, "
+         "0 to 2, default 2). Parameter of `utsd`: `local-queue` (tasks in a compute unit's own "
+         "queue, 2 to 32, default 32). Parameters of `implicit`: `operations` (operations on each "
+         "word, 0 to 1000, default 16), `groups` (number of work-groups, 1 to 256, default 6), "
+         "`block` (sub-groups per work-group, 1 to 32, default 4), `elements` (words per "
+         "work-item, 1 to 64, default 2), `address-operations` (operations per address in global "
+         "memory, 0 to 100, default 12) and `object-bytes` (bytes per object, 4, 8, 16, 32 or 64, "
+         "default 32). Parameter of all cases except `compute`: `store-buffer` (entries of the "
+         "store buffer, 1 to 4096; default: the bar's number of MSHRs if the bar sets this number, "
+         "otherwise the machine's own number).",
      .value = Choices{}},
     {.name = "mshrs",
      .value_name = "LIST",
      .summary = "numbers of MSHRs; one bar for each",
-     .details = "Comma-separated list of numbers of MSHRs, which also set the number of "
-                "store-buffer entries: one bar for each in every case except `compute`. The "
-                "machine must have MSHRs. Default: 32, 64, 128, 256 and the machine's own number "
-                "for `implicit`, only the machine's own number for the searches.",
+     .details = "Comma-separated list of numbers of MSHRs. Each number also sets the number of "
+                "store-buffer entries. Every case except `compute` gets one bar for each number. "
+                "The machine must have MSHRs. Default: 32, 64, 128, 256 and the machine's own "
+                "number for `implicit`, only the machine's own number for the searches.",
      .value = Numbers{1, 4096}},
     {.name = "priority",
      .value_name = "LIST",
      .summary = "stall types that take priority for a cycle",
-     .details = "Comma-separated list of stall types, highest priority first: a cycle that issues "
-                "no instruction is assigned the first type that any of its instructions has "
+     .details = "Comma-separated list of stall types, highest priority first. A cycle that issues "
+                "no instruction gets the first type that any of its waiting instructions has "
                 "(Algorithm 2). Types left out follow in the thesis's order: memory-structural, "
                 "memory-data, synchronization, compute-structural, compute-data, control, idle.",
      .value = Choices{stall_words}},
     {.name = "instruction-priority",
      .value_name = "LIST",
      .summary = "stall types that take priority for an instruction",
-     .details =
-         "Comma-separated list of stall types, highest priority first, for an instruction with "
-         "several types (Algorithm 1). Types left out follow in the thesis's order: idle, control, "
-         "synchronization, memory-data, memory-structural, compute-data, compute-structural.",
+     .details = "Comma-separated list of stall types, highest priority first. An instruction that "
+                "waits for several reasons gets the first type that applies (Algorithm 1). Types "
+                "left out follow in the thesis's order: idle, control, synchronization, "
+                "memory-data, memory-structural, compute-data, compute-structural.",
      .value = Choices{stall_words}},
     {.name = "relative-to",
      .value_name = "N",

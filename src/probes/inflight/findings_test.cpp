@@ -129,7 +129,7 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   CHECK(*each->value == doctest::Approx(*all->value / 132.0));
   const Finding* const advice = found_of(found, "advice", "loaded");
   REQUIRE(advice != nullptr);
-  CHECK(advice->label.starts_with("The bandwidth at the knee needs "));
+  CHECK(advice->label.starts_with("To reach the bandwidth at the knee, keep "));
   const double by_eight = std::ceil(*each->value / 8.0);
   CHECK(advice->label.find(fmt::format("8 sub-groups with {} independent", by_eight)) !=
         std::string::npos);

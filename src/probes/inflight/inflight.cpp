@@ -114,10 +114,10 @@ constexpr Option options[]{
     {.name = "work-items",
      .value_name = "LIST",
      .summary = "work-items per work-group, such as 2-64 or 32,64,128",
-     .details = "Number of work-items in the one work-group: numbers and ranges, at most 256 "
-                "values. Default: every second number up to two sub-groups and around jumps; every "
-                "eighth up to the largest work-group (on hardware, one per four sub-groups beyond "
-                "256).",
+     .details = "Number of work-items in the single work-group of a launch: numbers and ranges, at "
+                "most 256 numbers in all. Default: steps of 2 up to two sub-groups and around "
+                "jumps, then steps of 8 up to the largest work-group. On hardware, the steps "
+                "beyond 256 are four sub-groups.",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",
@@ -128,23 +128,25 @@ constexpr Option options[]{
     {.name = "mergers",
      .value_name = "LIST",
      .summary = "number of work-items, or sub-groups, that share a cache line, such as 1,2,4",
-     .details = "Number of neighbouring work-items that share a cache line and, in separate "
-                "curves, of neighbouring sub-groups whose corresponding lanes share one: numbers "
-                "and ranges. Default: 1; also 2, 4 and 8 where jumps may indicate a limit.",
+     .details =
+         "Number of neighbouring work-items that share a cache line: numbers and ranges. In "
+         "separate curves, the corresponding lanes of this number of neighbouring sub-groups share "
+         "a line. Default: 1; also 2, 4 and 8 where jumps may indicate a limit.",
      .value = Numbers{1, 65536}},
     {.name = "target",
      .value_name = "LIST",
      .summary = "memories that serve the loads",
      .details = "Comma-separated list of the memories that serve the loads: the last-level "
-                "`cache`, the device's `memory`, or, where the device reads it without a copy, "
-                "memory of the `host`. Default: cache and memory.",
+                "`cache`, the device's `memory`, or `host` memory that the device reads without a "
+                "copy. Default: cache and memory.",
      .value = Choices{target_words}},
 };
 constexpr Series series[]{
     {.name = "thread-latency", .summary = "independent loads by the work-items of one work-group"},
     {.name = "chains", .summary = "concurrent pointer chases"},
     {.name = "loaded", .summary = "pointer chase under load"},
-    {.name = "sub-groups", .summary = "time of each sub-group, measured only if named"}};
+    {.name = "sub-groups",
+     .summary = "time of each sub-group, measured only with --series sub-groups"}};
 
 constexpr FindingSpec finding_specs[]{
     {.name = "limit", .role = Role::headline},
@@ -199,7 +201,7 @@ std::string why_no_curves(const DeviceInfo& device) {
            "loads in flight";
   }
   if (device.timer != Timer::clock) {
-    return "timing one work-group needs an in-kernel clock";
+    return "without an in-kernel clock, clprobe cannot time a single work-group";
   }
   return {};
 }

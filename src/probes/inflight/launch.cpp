@@ -58,7 +58,9 @@ void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t
   const auto max = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
   if (items <= max) return;
   throw Unsupported(
-      fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
+      fmt::format("the driver runs this kernel with at most {} work-items per work-group, but the "
+                  "probe needs {}",
+                  max, items));
 }
 
 /// Returns the filled buffer for the shape's target. Replaces a buffer of another size.

@@ -201,8 +201,9 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
   if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
   if (!hypothesis.against.empty()) {
     const CurveFinding& other = *hypothesis.against.front();
-    text += fmt::format("; this limit does not explain the jump of {} after {} work-items",
-                        words(other.pattern), other.spike->before);
+    text += fmt::format(
+        "; in the curve of {}, this limit does not explain the jump after {} work-items",
+        words(other.pattern), other.spike->before);
   }
   if (!hypothesis.silent.empty()) {
     text += fmt::format("; {} should show the limit but {} no jump",
@@ -224,7 +225,7 @@ std::string first_reason(const WeighedLimits& judged) {
       return judged.spikes == 0 ? "No curve jumps: the limit was not reached, or requests issue "
                                   "too slowly to reach the limit within one latency"
                                 : "No two jumps agree on a possible number of requests or load "
-                                  "instructions: the jumps are scatter";
+                                  "instructions: clprobe treats the jumps as scatter";
     case OutstandingKind::request_pool:
     case OutstandingKind::request_table:
       break;
@@ -357,8 +358,8 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     all.open = found.range;
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
-          "{} loads of a few work-items wait for each other, but the compute unit never had more "
-          "loads in flight, so the limit may be the compute unit's",
+          "{} loads per work-item wait for each other even in a small work-group, but the compute "
+          "unit never had more loads in flight: the limit may be that of the compute unit",
           found.range->high + 1);
       continue;
     }

@@ -220,7 +220,7 @@ TEST_CASE("Spikes of which no two agree are scatter, and say nothing of a limit"
                                          spike_after(74, 3, 1, MergerMode::within)};
   const OutstandingLimit limit = infer_limit(curves, warp);
   CHECK(limit.kind == OutstandingKind::unobservable);
-  CHECK(mentions(limit.reasons.front(), "the jumps are scatter"));
+  CHECK(mentions(limit.reasons.front(), "clprobe treats the jumps as scatter"));
 }
 
 TEST_CASE("Spikes that agree on a limit and as many that do not are neither") {

@@ -244,7 +244,7 @@ std::int64_t max_items(const DeviceInfo& device) {
 std::string why_no_loaded(const DeviceInfo& device) {
   if (is_simulated(device)) return "the simulator runs a single compute unit";
   if (device.timer == Timer::clock) return {};
-  return "timing a chase next to other work-groups needs an in-kernel clock";
+  return "without an in-kernel clock, clprobe cannot time a chase next to other work-groups";
 }
 
 bool wants_loaded(const Options& requested) {

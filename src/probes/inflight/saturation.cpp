@@ -204,7 +204,8 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
   test.min_capacity_interval =
       near.knee_interval.low > far.knee_interval.low ? near.knee_interval : far.knee_interval;
   if (!(far.latency >= min_latency_ratio * near.latency)) {
-    test.reason = "the two latencies are too similar";
+    test.reason =
+        "the latencies of the cache and of memory are too similar to distinguish the limits";
     return test;
   }
   if (!near.is_reached || !far.is_reached) {

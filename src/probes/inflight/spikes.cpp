@@ -375,7 +375,8 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   constexpr double min_latencies = 1.7;  // 2 latencies, minus noise and queues
   auto jump = next_jump(*sweep, 0);
   while (jump && latencies_after(*sweep, *jump) < min_latencies) {
-    found.reason = "the jump ends below 2 latencies, too low for a full pool or table";
+    found.reason =
+        "after the jump, the time is below 2 latencies, too short for a full pool or table";
     jump = next_jump(*sweep, jump->last + 1);
   }
   const Slope slope = slope_to(*sweep, jump ? jump->first : sweep->n.size() - 1);
@@ -464,7 +465,9 @@ void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFindi
     each.waits = each.latency_cycles >= max_latencies * latency[each.pattern.target];
     if (!each.waits || !each.spike) continue;
     each.spike.reset();
-    each.reason = "even the loads of a few work-items wait for each other";
+    each.reason =
+        "even the loads of a few work-items wait for each other, so the jump may have another "
+        "cause";
   }
 }
 

@@ -130,9 +130,10 @@ KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& fo
 void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64_t needed) {
   if (folding.collide_from < needed) return;
   cause.is_lower_bound = true;
-  const std::string collide =
-      fmt::format("with {} or fewer distinct groups, several groups write the same lines",
-                  folding.collide_from);
+  const std::string collide = fmt::format(
+      "with {} or fewer distinct groups, several groups write the same lines, which slows only the "
+      "reduced launch",
+      folding.collide_from);
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
 
@@ -380,8 +381,9 @@ std::string bound_of(const ConcurrentRuns& runs, double alone_ns, double busy_ns
   }
   if (busy_ns * at_once >= min_filled * alone_ns) return {};
   return at_once < copy_count
-             ? fmt::format("at least: only {:.1f} copies of the kernel's groups fit at once",
-                           at_once)
+             ? fmt::format(
+                   "at least: only {:.1f} copies of the kernel's groups fit on the device at once",
+                   at_once)
              : fmt::format("at least: {} concurrent copies do not fill the compute units",
                            copy_count);
 }
@@ -404,8 +406,8 @@ KernelCause valued_chains(Cost free, std::string bound, const ConcurrentRuns& ru
   if (is_negative) {
     cause.reason =
         typical_ns(runs.copies_ns) < typical_ns(runs.alone_ns)
-            ? "not resolved: the time that concurrent copies save may come only from compute units "
-              "that the kernel leaves idle"
+            ? "not resolved: concurrent copies may save time only by using compute units that the "
+              "kernel leaves idle"
             : "not resolved: concurrent copies slow each other, so no compute unit is free";
   }
   if (cause.state != CauseState::found) return cause;
@@ -429,7 +431,8 @@ const CauseRow* find_hidden(const KernelCauses& causes) {
 KernelCause chains_of(const ConcurrentRuns& runs, KernelCauses& causes) {
   if (!runs.refusal.empty()) return refused_chains(runs.refusal);
   if (const CauseRow* const hidden = find_hidden(causes)) {
-    return refused_chains(fmt::format("the remaining kernel still contains {}", hidden->title));
+    return refused_chains(fmt::format(
+        "with the other causes removed, the kernel can still wait for {}", hidden->title));
   }
   if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.next_to_loads_ns.empty()) {
     return refused_chains("not all required launches were measured");
@@ -447,8 +450,8 @@ KernelCause chains_of(const ConcurrentRuns& runs, KernelCauses& causes) {
   if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = std::move(cause);
   return refused_chains(
-      fmt::format("the remaining kernel also waits for loads: next to other loads the kernel takes "
-                  "{:.2f} times as long",
+      fmt::format("with all causes removed, the kernel still waits for loads: next to other loads, "
+                  "it takes {:.2f} times as long",
                   slowed));
 }
 

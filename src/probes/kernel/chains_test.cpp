@@ -84,8 +84,8 @@ TEST_CASE("kernel: what copies of what is left do not take is waiting for result
 TEST_CASE("kernel: what waits for loads with all causes gone is said, and no part of the bar") {
   const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.8));
   CHECK(need(found, "chains").reason ==
-        "refused: the remaining kernel also waits for loads: next to other loads the kernel takes "
-        "1.80 times as long");
+        "refused: with all causes removed, the kernel still waits for loads: next to other loads, "
+        "it takes 1.80 times as long");
   CHECK(*need(found, "near_waits").value == doctest::Approx(0.3).epsilon(0.05));
   CHECK(find_stall(found, "compute data") == nullptr);
 }

@@ -183,7 +183,7 @@ std::optional<WorkingSet> working_set_of(const Point& point) {
 }
 
 /// Returns the sentence on the levels that the buffers fit: "The kernel's buffers of 64 MiB exceed
-/// global 2 (27.2 MiB); reduced to 1024 distinct groups they fit in global 2, ...".
+/// global 2 (27.2 MiB); with 1024 distinct groups, the used part fits in global 2, ...".
 std::string text_of(const WorkingSet& set) {
   const auto holder =
       std::find_if(set.levels.begin(), set.levels.end(),
@@ -193,13 +193,14 @@ std::string text_of(const WorkingSet& set) {
   std::string text =
       fmt::format("The kernel's buffers of {} {} {} ({})", size_text(set.bytes),
                   is_held ? "fit in" : "exceed", name_of(level.level), size_text(level.bytes));
-  std::string_view between = "; reduced ";
+  std::string_view between = "; with ";
   for (auto each = std::make_reverse_iterator(holder); each != set.levels.rend(); ++each) {
     if (each->groups < 1.0) continue;
-    const bool is_first = between != ", ";
-    text += fmt::format("{}to {:.0f} {}in {}", between, each->groups,
-                        is_first ? "distinct groups they fit " : "", name_of(each->level));
-    between = ", ";
+    const bool is_first = between != ", with ";
+    text +=
+        fmt::format("{}{:.0f} {}in {}", between, each->groups,
+                    is_first ? "distinct groups, the used part fits " : "", name_of(each->level));
+    between = ", with ";
   }
   return text + '.';
 }
@@ -322,7 +323,7 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};
-  return fmt::format("after the replay, {} held different bytes than in the program", wrong);
+  return fmt::format("after the replay, the bytes in {} differ from the program's", wrong);
 }
 
 void add_witness(const Replayed& of, Findings& found) {

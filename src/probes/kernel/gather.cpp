@@ -184,8 +184,8 @@ void adjust_for_replay(KernelTimes& times) {
   if (ratio < 1.0) return;
   for (const Factor each : factors) {
     times.kept[each] = fmt::format(
-        "at least: replaying branches, the kernel takes {:.2f} times as long before anything is "
-        "removed",
+        "at least: with replayed branches, the kernel takes {:.2f} times as long even before "
+        "clprobe removes anything",
         ratio);
   }
 }
@@ -281,8 +281,8 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
   const double ratio = typical_ns(own->visits_ns) / typical_ns(plain->visits_ns);
   if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
     filled.doubt = fmt::format(
-        "with clprobe's instrumentation the kernel takes {:.2f} times as long, so the count would "
-        "describe a different kernel",
+        "with clprobe's instrumentation the kernel takes {:.2f} times as long, so the count of "
+        "resident groups would describe a different kernel",
         ratio);
     return filled;
   }

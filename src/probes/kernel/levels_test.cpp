@@ -47,21 +47,21 @@ std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
 TEST_CASE("kernel: its working set lies in a level that latency found, and folded in nearer ones") {
   CHECK(sentence_of({}) == "none");
   CHECK(sentence_of({64, 4096}) ==
-        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
-        "they fit in global 2, to 8 in global 1.");
+        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); with 512 distinct groups, the used "
+        "part fits in global 2, with 8 in global 1.");
   CHECK(sentence_of({64, 8191}) ==
-        "The kernel's buffers of 8 KiB exceed global 2 (8 KiB); reduced to 1023 distinct groups "
-        "they fit in global 2, to 8 in global 1.");
+        "The kernel's buffers of 8 KiB exceed global 2 (8 KiB); with 1023 distinct groups, the "
+        "used part fits in global 2, with 8 in global 1.");
   CHECK(sentence_of({64, 8192}) ==
-        "The kernel's buffers of 8 KiB fit in global 2 (8 KiB); reduced to 8 distinct groups they "
-        "fit in global 1.");
+        "The kernel's buffers of 8 KiB fit in global 2 (8 KiB); with 8 distinct groups, the used "
+        "part fits in global 1.");
   CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
   CHECK(sentence_of({16384, 90000}) == "The kernel's buffers of 8 KiB fit in global 1 (16 KiB).");
   // A cache of 7 bytes is smaller than the share of a single group (8 bytes), so the sentence omits
   // the cache.
   CHECK(sentence_of({7, 4096}) ==
-        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
-        "they fit in global 2.");
+        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); with 512 distinct groups, the used "
+        "part fits in global 2.");
   const ProbeResult result = with_levels({64, 4096});
   CHECK(*find_finding(result.findings, "working_set")->value == 8192);
 }

@@ -90,7 +90,8 @@ cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer)
   expect_success(clGetImageInfo(made, CL_IMAGE_ELEMENT_SIZE, sizeof pixel, &pixel, nullptr),
                  "clGetImageInfo");
   if (pixel == bundle::pixel_bytes(image)) return owned;
-  throw Unsupported(fmt::format("a pixel of a {} has {} bytes on this device", what(), pixel));
+  throw Unsupported(fmt::format("a pixel of a {} has an unexpected size of {} bytes on this device",
+                                what(), pixel));
 }
 
 cl::Sampler make_sampler(const Session& session, const bundle::Sampler& sampler) {

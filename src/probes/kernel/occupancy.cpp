@@ -74,8 +74,8 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
                     resident_groups));
   }
   if (tail.whole_waves >= max_waves) {
-    return without_cost(
-        fmt::format("the last of {} waves takes too small a share", tail.whole_waves + 1));
+    return without_cost(fmt::format("the last of {} waves takes too small a share of the time",
+                                    tail.whole_waves + 1));
   }
   if (whole_ns.empty() || all_ns.empty()) {
     return {.state = CauseState::refused, .reason = "not all required launches were measured"};
@@ -163,8 +163,8 @@ std::string advice_about_tail(const KernelOccupancy& filled, std::optional<doubl
   const std::uint64_t resident = filled.occupancy->resident_groups;
   const double share = filled.tail->last_wave.share;
   return fmt::format(
-      "{} groups run at once, so {} groups end with a partial wave of {}, which costs {} of the "
-      "kernel's time{}: launch a multiple of {}, or smaller groups.",
+      "{} groups run at once, so {} groups end with a partial wave of {}. This wave costs {} of "
+      "the kernel's time{}: launch a multiple of {} groups, or smaller groups.",
       resident, filled.groups, filled.tail->rest_groups, percent(share),
       of_program(share, app_share), resident);
 }
@@ -211,18 +211,19 @@ std::string text_of(const BufferTransfer& transfer) {
   const std::string buffers = size_text(transfer.bytes) + " of buffers";
   if (transfer.share > whole) {
     return fmt::format(
-        "It uses only a part of its {}: at the memory's bandwidth of {}, all of them would take "
-        "{:.1f} times as long.",
+        "The kernel uses only a part of its {}: at the memory's bandwidth of {}, transferring all "
+        "of them would take {:.1f} times as long.",
         buffers, rate, transfer.share);
   }
   if (transfer.share < bound) {
-    return fmt::format("Memory bandwidth ({}) limits it only if it transfers its {} {:.{}f} times.",
-                       rate, buffers, 1.0 / transfer.share, transfer.share > 0.1 ? 1 : 0);
+    return fmt::format(
+        "Memory bandwidth ({}) limits the kernel only if the kernel transfers its {} {:.{}f} "
+        "times.",
+        rate, buffers, 1.0 / transfer.share, transfer.share > 0.1 ? 1 : 0);
   }
   return fmt::format(
-      "Memory bandwidth ({}) limits it if it uses all of its {}: transferring them once takes {} "
-      "of "
-      "its time.",
+      "Memory bandwidth ({}) limits the kernel if the kernel uses all of its {}: transferring them "
+      "once takes {} of the kernel's time.",
       rate, buffers, percent(transfer.share));
 }
 
@@ -321,7 +322,7 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
     const std::string alone =
         detail == nullptr
             ? std::string()
-            : fmt::format(", its {} alone {}", detail->row.title, percent(detail->share));
+            : fmt::format(", the {} alone {}", detail->row.title, percent(detail->share));
     // The working-set reduction leaves the loads and stores, but brings their data nearer.
     const bool is_nearer = !causes.is_rewritten && cause.row.gsi.starts_with("memory data");
     const bool has_barriers = cause.max_has_barriers && !cause.is_lower_bound;

@@ -125,7 +125,7 @@ TEST_CASE("launches without a part of a wave have no tail") {
   CHECK(reason(100, 132) == "all groups run at once");
   CHECK(reason(264, 132) ==
         "no partial wave: 264 groups are a multiple of the 132 that run at once");
-  CHECK(reason(64 * 132 + 1, 132) == "the last of 65 waves takes too small a share");
+  CHECK(reason(64 * 132 + 1, 132) == "the last of 65 waves takes too small a share of the time");
   CHECK(reason(63 * 132 + 1, 132) == "not all required launches were measured");
   CHECK(reason(133, 0) == "nothing");
   for (const std::uint64_t groups : {100U, 132U, 264U, 64U * 132U + 1U}) {
@@ -150,11 +150,10 @@ TEST_CASE("what a kernel takes whatever its groups do is what a launch without w
 
 TEST_CASE("the sentence is about the largest share") {
   KernelOccupancy filled = filled_by(133, 0.5, 0.49);
-  CHECK(
-      kernel_advice(causes_of(0.3), filled, 0.5) ==
-      "132 groups run at once, so 133 groups end with a partial wave of 1, which costs 49 % of the "
-      "kernel's time, 24 % of the program's device time: launch a multiple of 132, or smaller "
-      "groups.");
+  CHECK(kernel_advice(causes_of(0.3), filled, 0.5) ==
+        "132 groups run at once, so 133 groups end with a partial wave of 1. This wave costs 49 % "
+        "of the kernel's time, 24 % of the program's device time: launch a multiple of 132 groups, "
+        "or smaller groups.");
   const auto is_about_barriers = [](const std::string& advice) {
     return advice.starts_with("Removing barriers saves at most ");
   };
@@ -196,15 +195,16 @@ TEST_CASE("without a cost, the buffers are held against the memory's bandwidth")
     return kernel_advice({.doubt = "unknown"}, {}, {}, transfer);
   };
   CHECK(said(0.69) ==
-        "Memory bandwidth (57.0 GB/s) limits it only if it transfers its 64 MiB of buffers 1.4 "
-        "times. No cause reported: unknown.");
-  CHECK(
-      said(0.71).starts_with("Memory bandwidth (57.0 GB/s) limits it if it uses all of its 64 "
-                             "MiB of buffers: transferring them once takes 71 % of its time."));
-  CHECK(said(1.24).starts_with("Memory bandwidth (57.0 GB/s) limits it if it uses all"));
-  CHECK(
-      said(1.26).starts_with("It uses only a part of its 64 MiB of buffers: at the memory's "
-                             "bandwidth of 57.0 GB/s, all of them would take 1.3 times as long."));
+        "Memory bandwidth (57.0 GB/s) limits the kernel only if the kernel transfers its 64 MiB of "
+        "buffers 1.4 times. No cause reported: unknown.");
+  CHECK(said(0.71).starts_with(
+      "Memory bandwidth (57.0 GB/s) limits the kernel if the kernel uses all of its 64 MiB of "
+      "buffers: transferring them once takes 71 % of the kernel's time."));
+  CHECK(said(1.24).starts_with(
+      "Memory bandwidth (57.0 GB/s) limits the kernel if the kernel uses all"));
+  CHECK(said(1.26).starts_with(
+      "The kernel uses only a part of its 64 MiB of buffers: at the memory's bandwidth of 57.0 "
+      "GB/s, transferring all of them would take 1.3 times as long."));
   CHECK(said(0.05).find("transfers its 64 MiB of buffers 20 times.") != std::string::npos);
   // A cost that was found is the answer.
   CHECK(kernel_advice(causes_of(0.6), {}, {}, BufferTransfer{1.0, 1.0, 0.5})

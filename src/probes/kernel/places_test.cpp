@@ -105,8 +105,7 @@ TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "resident_groups").reason ==
         "not reliable: with clprobe's instrumentation the kernel takes 1.20 times as long, so the "
-        "count "
-        "would describe a different kernel");
+        "count of resident groups would describe a different kernel");
   CHECK(find_finding(found.findings, "tail") == nullptr);
 }
 

@@ -530,8 +530,8 @@ LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
     }
     if (attempt == max_attempts) {
       throw Unsupported(fmt::format(
-          "the device does not run two kernels at once: next to loads of {:.0f} us, the kernel "
-          "began {:.0f} us after the loads began and ended {:.0f} us after the loads ended",
+          "the device does not run two kernels at once: the loads took {:.0f} us; the kernel began "
+          "{:.0f} us after the loads began and ended {:.0f} us after the loads ended",
           loads.ns() / 1e3, difference_us(kernel.begin, loads.begin),
           difference_us(kernel.end, loads.end)));
     }
@@ -554,7 +554,7 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
     if (change <= max_change && change >= 1.0 / max_change) return judge_copies(before, each);
     if (i == max_tries) {
       throw Unsupported(fmt::format(
-          "a launch changes data so that later launches take {:.2f} times as long", change));
+          "a launch changes its data, so that later launches take {:.2f} times as long", change));
     }
     before = after;
   }

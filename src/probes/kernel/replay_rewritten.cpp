@@ -52,10 +52,10 @@ Parameters Replay::count_removable() {
         [](std::size_t sum, const ptx::Count& each) { return sum + each.removed; });
   };
   try {
-    if (ptx_.empty()) throw ptx::PtxError("the driver gives no PTX");
+    if (ptx_.empty()) throw ptx::PtxError("the driver provides no PTX");
     ptx::Rewritten without_all = rewrite(ptx_, all, ptx::Branches::own);
     if (without_all.parameters != bundle_.launch.arguments.size()) {
-      throw ptx::PtxError("the PTX text has other parameters than the kernel");
+      throw ptx::PtxError("the parameters in the PTX text differ from the kernel's parameters");
     }
     prepare_rewritten({.variant = Variant::rewritten});
     if (can_replay_branches(without_all)) {
@@ -147,8 +147,9 @@ Decisions Replay::record_decisions(const std::string& text) {
   while (needed > decisions.words) {
     decisions.bytes = needed * sizeof(cl_uint) * count_items(bundle_.launch.range);
     if (decisions.bytes > most) {
-      throw DeviceError(fmt::format("the decisions of its branches need {}, at most {} are used",
-                                    format_bytes({decisions.bytes}), format_bytes({most})));
+      throw DeviceError(fmt::format(
+          "a record of the kernel's branch decisions needs {}, but clprobe allows at most {}",
+          format_bytes({decisions.bytes}), format_bytes({most})));
     }
     decisions.words = static_cast<std::uint32_t>(needed);
     decisions.bits = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, decisions.bytes);

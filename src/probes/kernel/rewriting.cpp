@@ -34,7 +34,8 @@ std::int64_t number_of(const Parameters& facts, std::string_view format, ptx::Pa
                           0);
 }
 
-constexpr std::string_view why_kept{"decide on addresses, branches or barriers"};
+constexpr std::string_view why_kept{
+    "determine addresses, branches or barriers, so clprobe keeps them"};
 
 }  // namespace
 
@@ -94,7 +95,8 @@ FactorVerdicts rewriting_verdicts(const Parameters& facts) {
   for (const Factor each : {Factor::lanes, Factor::fences}) {
     if (facts.text_or(absence_of(row_of(each).cause.name), "") == not_present) continue;
     verdicts.at(static_cast<std::size_t>(each)) = {
-        Possibility::refused, "part of memory and local memory in rewritten kernels"};
+        Possibility::refused,
+        "rewritten kernels count this cause as a part of memory and local memory"};
   }
   for (const Removal& each : removals_in(facts)) {
     verdicts.at(static_cast<std::size_t>(each.factor)) = {Possibility::usable, {}};

@@ -100,7 +100,7 @@ TEST_CASE("kernel: a rewritten kernel shows what its memory costs, also without 
   const Finding& advice = need(found, "advice");
   CHECK(advice.series == "triad, rewritten");
   CHECK(advice.label ==
-        "Removing memory saves at most 70 % of the kernel's time, its loads alone 50 %: load less, "
+        "Removing memory saves at most 70 % of the kernel's time, the loads alone 50 %: load less, "
         "and keep reused values in registers or local memory.");
   CHECK(find_finding(found.findings, "idle_units") == nullptr);
 }
@@ -120,7 +120,8 @@ TEST_CASE("kernel: at most is what the best order of removing saves") {
   CHECK(*need(found, "memory").value == doctest::Approx(0.45).epsilon(0.01));
   CHECK(*need(found, "local_memory").value == doctest::Approx(0.35).epsilon(0.01));
   CHECK(need(found, "barriers").reason ==
-        "refused: all of the kernel's barriers decide on addresses, branches or barriers");
+        "refused: all of the kernel's barriers determine addresses, branches or barriers, so "
+        "clprobe keeps them");
   CHECK(need(found, "fences").reason == "not present");
   CHECK(need(found, "advice").label.starts_with("Removing memory saves at most 70 %"));
 }
@@ -144,7 +145,7 @@ TEST_CASE("kernel: instructions that stay make a saving a lower bound") {
   const auto times = [](const Shape& shape) { return shape.removed.any() ? 6e5 : 1e6; };
   const Findings found = probe.analyse(nvidia(), measured_with(counts, 1, times));
   CHECK(need(found, "memory").reason ==
-        "at least: 3 of 10 loads decide on addresses, branches or barriers");
+        "at least: 3 of 10 loads determine addresses, branches or barriers, so clprobe keeps them");
   CHECK(need(found, "advice").label.starts_with("Removing memory saves at least 40 %"));
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("kernel: decisions that change the time alone are compared with the pl
   // Replaying takes time itself, by an unknown part of what is left.
   const Findings slower = with_ratio(1.3);
   CHECK(*need(slower, "memory").value == doctest::Approx(0.7).epsilon(0.01));
-  CHECK(need(slower, "memory").reason.starts_with("at least: replaying branches"));
+  CHECK(need(slower, "memory").reason.starts_with("at least: with replayed branches"));
 }
 
 TEST_CASE("kernel: a launch with fewer groups than units leaves units idle") {
@@ -192,7 +193,7 @@ TEST_CASE("kernel: a kernel that cannot be rewritten is instrumented as on other
   for (Point& point : points) {
     measure(point, 1e6);
     if (shape_of<Shape>(point).variant == Variant::plain) {
-      point.facts.set(rewriting_absence, std::string("the driver gives no PTX"));
+      point.facts.set(rewriting_absence, std::string("the driver provides no PTX"));
     }
   }
   for (const Point& point : refine(nvidia(), request, points)) {

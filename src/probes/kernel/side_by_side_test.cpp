@@ -163,8 +163,8 @@ TEST_CASE("chains: what feels other loads waits for loads") {
   const KernelCauses found = with(busy(0.1, 1.25), 0.5);
   CHECK(chains_in(found).state == CauseState::refused);
   CHECK(chains_in(found).reason ==
-        "the remaining kernel also waits for loads: next to other loads the kernel takes 2.50 "
-        "times as long");
+        "with all causes removed, the kernel still waits for loads: next to other loads, it takes "
+        "2.50 times as long");
   REQUIRE(found.near_waits);
   CHECK(found.near_waits->share == doctest::Approx(0.4));
   CHECK(found.near_waits->share_interval.high == doctest::Approx(0.4));
@@ -187,7 +187,7 @@ TEST_CASE("chains: copies that fill no unit say the least that it waits") {
   ConcurrentRuns runs = busy(0.3);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason ==
-        "at least: only 4.0 copies of the kernel's groups fit at once");
+        "at least: only 4.0 copies of the kernel's groups fit on the device at once");
   runs = busy(0.32);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason.empty());
@@ -212,8 +212,8 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
   CHECK(chains_in(with(runs)).share == 0.0);
   CHECK(chains_in(with(runs)).reason ==
-        "not resolved: the time that concurrent copies save may come only from compute units that "
-        "the kernel leaves idle");
+        "not resolved: concurrent copies may save time only by using compute units that the kernel "
+        "leaves idle");
   // The groups fill all slots of all compute units, so the share of waits needs no correction.
   runs = busy(0.5);
   runs.groups = 800;

@@ -40,8 +40,8 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
     kind = StepKind::cache_or_far;
     finding.reason = fmt::format(
-        "the next level {} twice this size and may be another cache or the far half of this cache, "
-        "which latency by working set cannot distinguish",
+        "the next level {} twice this size; the latency curve cannot distinguish another cache "
+        "from the far half of this cache",
         next.capacity ? "ends at about" : "was not measured up to");
   }
   finding.label = to_word(kind);
@@ -236,7 +236,7 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
   Finding finding = finding_of("loop_overhead", looped_series, "share",
                                "compared with several loads per iteration");
   if (added.empty()) {
-    finding.reason = "no matching point with several loads per iteration";
+    finding.reason = "loops with several loads per iteration were not measured at a matching size";
   } else {
     const auto [low, high] = std::minmax_element(added.begin(), added.end());
     finding = with_value(std::move(finding), median(added), *low, *high);

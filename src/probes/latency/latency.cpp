@@ -37,8 +37,8 @@ constexpr Option options[]{
      .summary = "distance in memory between adjacent nodes of the chase, a multiple of 8 bytes",
      .details =
          "Distance in memory between adjacent nodes of the chase, a multiple of 8 bytes. Default: "
-         "the larger of 64 bytes and the cache line that the driver reports. A step smaller than "
-         "the cache line hits each line more than once and blurs the levels.",
+         "the larger of 64 bytes and the cache line that the driver reports. With a step smaller "
+         "than the cache line, the chase visits each line more than once, which blurs the levels.",
      .value = Size{.multiple_of = 8}},
     {.name = "unroll",
      .value_name = "N",
@@ -57,11 +57,11 @@ constexpr Option options[]{
      .value = Choice{address_words}},
     {.name = "order",
      .value_name = "ORDER",
-     .summary = "order in which addresses are visited",
+     .summary = "order in which the chase visits addresses",
      .details = "Order of the nodes in global memory. By default the order is random, and only a "
                 "few sizes are also measured in address order. `fixed` measures as many sizes in "
-                "address order as in random order, so that the levels of both are found (series "
-                "`global-in-order`).",
+                "address order as in random order, so that clprobe finds the levels of both orders "
+                "(series `global-in-order`).",
      .value = Choice{order_words}},
 };
 
@@ -147,7 +147,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const Options requested(request);
   if (requested.is_in_order && !requested.wants(in_order_series)) {
     return fmt::format(
-        "--order {0}: this needs the series {1}, which --series leaves out; add {1} to --series",
+        "--order: {0} needs the series {1}, which --series leaves out; add {1} to --series",
         fixed_order, in_order_series);
   }
   const std::vector<SeriesPlan> all = plan_series(device, requested);
@@ -166,7 +166,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 Finding why_nothing(const SeriesPlan& series) {
   std::string reason = series.missing;
   if (reason.empty()) {
-    reason = fmt::format("no working set lies between two steps ({}) and {}",
+    reason = fmt::format("no working set fits: the minimum is two steps ({}), the maximum is {}",
                          format_bytes(series.step * 2), format_bytes(series.last));
   }
   return not_measured("latency", series.spec->name, std::move(reason));

@@ -93,7 +93,7 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
   }
   request.series = {"global"};
   CHECK(probe.check(big_gpu(), request) ==
-        "--order fixed: this needs the series global-in-order, which --series leaves out; add "
+        "--order: fixed needs the series global-in-order, which --series leaves out; add "
         "global-in-order to --series");
   request.series.clear();
   CHECK(probe.check(big_gpu(), request).empty());

@@ -346,12 +346,12 @@ constexpr Option options[]{
      .summary = "number of launches before each wait, such as 1,16,256 or 1-8",
      .details = "Number of launches before each wait: numbers and ranges from 1 to 65,536. "
                 "Default: 1, 16, 256 and 4,096; with --thorough, powers of 4 from 1 to 4,096. "
-                "Series that are compared with plain launches use 256 launches, or the largest "
-                "requested number below that.",
+                "Series that clprobe compares with plain launches use 256 launches, or the largest "
+                "requested number below 256.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",
-     .summary = "idle time before each launch of after-idling, in ms",
+     .summary = "idle time in ms before each launch of the series after-idling",
      .details = "Idle time of the device before each launch of the series `after-idling`, in "
                 "milliseconds. Default: 100, and 2000 with --thorough.",
      .value = Number{1, 60000}},

@@ -140,7 +140,7 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
   const Finding* const first = find(found, "first_cause", "memory-bound");
   CHECK(*first->high <= 1.0);
   CHECK(*first->low <= *first->value);
-  CHECK(first->reason == "removing memory structural: bank conflict costs 30.0 % of the time");
+  CHECK(first->reason == "removing memory structural: bank conflict slows the kernel by 30.0 %");
   // A share of the time cannot be negative.
   const Finding* const conflict =
       find(found, "stall", "memory-bound", "memory structural: bank conflict");
@@ -299,7 +299,7 @@ TEST_CASE("noise that finds another resource in use all of the time makes it inc
   CHECK_FALSE(verdict->reason.empty());
   CHECK(value_of(found, "absorbed", "bank-conflicts", "memory") < 0.05);
   CHECK(find(found, "absorbed", "bank-conflicts", "cache")->reason ==
-        "the kernel absorbed all the noise; the value is a lower bound");
+        "the kernel absorbed all the noise, so the share is a lower bound");
 }
 
 TEST_CASE("where nothing can be taken away, nothing is named first") {
@@ -330,7 +330,7 @@ TEST_CASE("a disturbance that hides a saving or a free resource leaves no cause 
   const Findings no_cause = disturbed("stall");
   CHECK_FALSE(find(no_cause, "first_cause", "barrier")->value.has_value());
   CHECK(find(no_cause, "noise", "barrier")->reason ==
-        "there is no known cause that noise could confirm");
+        "the first cause is unknown, so noise cannot confirm it");
   const Findings no_share = disturbed("absorbed");
   CHECK(find(no_share, "first_cause", "barrier")->value.has_value());
   CHECK(find(no_share, "noise", "barrier")->label == "not known");
@@ -353,7 +353,7 @@ TEST_CASE("points of another version are told, and not guessed") {
   points.front().parameters.set("factors", std::string("weather"));
   const Findings found = analyse(gpu(), points);
   CHECK(find(found, "stall", "dependency-chain")->reason ==
-        "the points come from another version: cause weather");
+        "the points come from another version of clprobe: cause weather");
 }
 
 }  // namespace

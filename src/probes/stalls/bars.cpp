@@ -230,7 +230,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     if (!absorbed.value) {
       // within_whole() has set the reason for the unknown value.
     } else if (!kind.absorption.is_found) {
-      absorbed.reason = "the kernel absorbed all the noise; the value is a lower bound";
+      absorbed.reason = "the kernel absorbed all the noise, so the share is a lower bound";
     } else if (!kind.absorption.is_decisive &&
                kind.absorption.share_interval.high < saturated_share) {
       absorbed.reason = not_decisive;
@@ -272,7 +272,8 @@ void decide_noise(Finding& noise, std::span<const Finding> findings) {
   const auto cause = first == nullptr ? std::nullopt : cause_called(first->label);
   const Agreement agreement =
       cause ? compare_with_noise(resource_of(*cause), noise_in(noise.series, findings))
-            : Agreement{NoiseVerdict::unknown, "there is no known cause that noise could confirm"};
+            : Agreement{NoiseVerdict::unknown,
+                        "the first cause is unknown, so noise cannot confirm it"};
   constexpr std::string_view words[]{noise_agrees, "inconclusive", "not known"};
   noise.label = words[static_cast<std::size_t>(agreement.verdict)];
   noise.reason = agreement.reason;
@@ -297,14 +298,14 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
   }
 }
 
-/// Returns a text for the causes whose removal costs time, such as "removing compute data costs 3.7
-/// % of the time". Unresolved costs are left out.
+/// Returns a text for the causes whose removal costs time, such as "removing compute data slows the
+/// kernel by 3.7 %". Unresolved costs are left out.
 std::string costs_of_removal(const Ablation& ablation, std::span<const Cause> causes) {
   std::string costs;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const Cost& cost = ablation.factors[i];
     if (!cost.is_resolved || cost.ns >= 0.0) continue;
-    costs += fmt::format("{}removing {} costs {:.1f} % of the time", costs.empty() ? "" : ", ",
+    costs += fmt::format("{}removing {} slows the kernel by {:.1f} %", costs.empty() ? "" : ", ",
                          label_of(causes[i]), -100.0 * cost.ns / ablation.none.ns);
   }
   return costs;
@@ -485,7 +486,7 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     const std::vector<AblationBuild> builds = builds_in(points, device);
     const std::vector<std::uint32_t> needs = needs_of(causes);
     const Ablation ablation = attribute_time(builds, causes.size(), {.needs = needs});
-    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel has no measurable time");
+    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel took no measurable time");
     findings.push_back(time_of(bar, points, device, ablation));
     for (std::size_t i = 0; i < causes.size(); ++i) {
       findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
@@ -499,8 +500,8 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
   } catch (const AblationError& error) {
     findings.push_back(without_share(bar, error.what()));
   } catch (const std::out_of_range& error) {
-    findings.push_back(
-        without_share(bar, fmt::format("the points come from another version: {}", error.what())));
+    findings.push_back(without_share(
+        bar, fmt::format("the points come from another version of clprobe: {}", error.what())));
   }
   for (std::size_t i = first; i < findings.size(); ++i) {
     findings[i].holds_scatter = findings[i].low.has_value();

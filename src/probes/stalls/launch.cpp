@@ -25,8 +25,8 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device) {
 void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items) {
   const auto max_items = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
   if (work_items <= max_items) return;
-  throw Unsupported(
-      fmt::format("the driver runs this kernel with at most {} work-items", max_items));
+  throw Unsupported(fmt::format(
+      "the driver runs this kernel with at most {} work-items per work-group", max_items));
 }
 
 cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t index) {

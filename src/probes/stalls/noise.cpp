@@ -227,16 +227,17 @@ Agreement compare_with_noise(Resource loaded, std::span<const NoiseKind> noise) 
     are_free = are_free && other.share_interval.low > saturated_share;
     if (!is_saturated(other)) continue;
     if (own != nullptr && other.share_interval.high >= own->share_interval.low) continue;
-    return {NoiseVerdict::inconclusive,
-            fmt::format("removing causes ranks {} first, but noise shows {} busy all the time",
-                        name_of(loaded), name_of(each.resource))};
+    return {
+        NoiseVerdict::inconclusive,
+        fmt::format("the removal of causes ranks {} first, but noise shows that {} is always busy",
+                    name_of(loaded), name_of(each.resource))};
   }
   if (own != nullptr && is_saturated(*own)) {
-    return {
-        NoiseVerdict::agree,
-        fmt::format("removing causes and noise both show {} busy all the time", name_of(loaded))};
+    return {NoiseVerdict::agree,
+            fmt::format("the removal of causes and the noise both show that {} is always busy",
+                        name_of(loaded))};
   }
-  if (are_free) return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
+  if (are_free) return {NoiseVerdict::agree, "noise shows that no other resource is always busy"};
   return {NoiseVerdict::unknown, "noise does not show whether another resource is busy"};
 }
 

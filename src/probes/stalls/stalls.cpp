@@ -49,7 +49,7 @@ constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::divergence>(
         "divergent branches keep one lane in eight of a sub-group active at a time"),
     wait_for_one::case_of<wait_for_one::uncoalesced_loads>(
-        "the lanes of a sub-group load addresses one cache line apart"),
+        "the lanes of a sub-group load from addresses one cache line apart"),
     wait_for_one::case_of<wait_for_one::uncoalesced_stores>(
         "the lanes of a sub-group store to addresses one cache line apart"),
     wait_for_one::case_of<wait_for_one::store_bound>("stores scattered over main memory"),
@@ -157,7 +157,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan plan;
   if (is_simulated(device)) {
     plan.findings.push_back(not_measured(
-        stack_part_name, probe.id, "stalls does not run on simulated devices: use gsi on them"));
+        stack_part_name, probe.id, "stalls does not run on simulated devices; use gsi instead"));
     return plan;
   }
   Options requested(request);
@@ -225,9 +225,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     try {
       case_of(*own.front()).analyse(bar, own, device, found.findings);
     } catch (const std::out_of_range& error) {
-      found.findings.push_back(
-          without_value(stack_part_name, bar, "",
-                        fmt::format("the points come from another version: {}", error.what())));
+      found.findings.push_back(without_value(
+          stack_part_name, bar, "",
+          fmt::format("the points come from another version of clprobe: {}", error.what())));
     }
   }
   search::add_speed_up(found.findings);

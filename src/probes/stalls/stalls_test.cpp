@@ -166,7 +166,8 @@ TEST_CASE("a case that this version does not know is told, and not guessed") {
   }
   const Findings found = analyse(gpu(), points);
   REQUIRE(found.findings.size() == 1);
-  CHECK(found.findings.front().reason == "the points come from another version: case weather");
+  CHECK(found.findings.front().reason ==
+        "the points come from another version of clprobe: case weather");
 }
 
 TEST_CASE("every finding that is made is declared") {

@@ -124,7 +124,7 @@ std::string problem_of(std::span<const CurvePoint> points) {
   }
   constexpr double rounding = 1e-6;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!(points[i].bandwidth > 0.0)) return "one stride has no bandwidth";
+    if (!(points[i].bandwidth > 0.0)) return "one stride has no measured bandwidth";
     const bool doubles =
         i == 0 || std::fabs(points[i].stride_bytes / points[i - 1].stride_bytes - 2.0) < rounding;
     if (!doubles) return "the measured strides have gaps";
@@ -162,14 +162,15 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     verdict.unclear_reason = "small strides are slow, but no larger strides sustain full bandwidth";
   } else {
     verdict.unclear_reason = fmt::format(
-        "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides, "
-        "which is neither slow nor fast",
+        "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides: "
+        "neither slow nor fast",
         100.0 * start);
   }
 }
 
 constexpr const char* growth_fades =
-    "not visible: the growth fades far below the best bandwidth, as when caches serve the accesses";
+    "not visible: the bandwidth stops doubling far below the best bandwidth, as happens if caches "
+    "serve the accesses";
 
 /// Finds the sector. Up to the size of a sector, each doubling of the stride doubles the used part
 /// of each fetch.
@@ -183,8 +184,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
   }
   if (end == 0) {
     verdict.no_sector_reason =
-        "not visible: the bandwidth does not double with the first strides, since an element may "
-        "be as large as a sector";
+        "not visible: the bandwidth does not double with the first strides; an element may be as "
+        "large as a sector";
     return;
   }
   if (curve.point(end).stride_bytes < min_sector_bytes) {
@@ -221,10 +222,11 @@ void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
     return;
   }
   if (!steepest) {
-    verdict.no_sub_group_reason = "not visible: whole sectors already reach the bandwidth";
+    verdict.no_sub_group_reason =
+        "not visible: beyond the stride of one sector, the bandwidth hardly grows";
   } else if (curve.point(*steepest).stride_bytes > max_lanes * lane_bytes) {
     verdict.no_sub_group_reason =
-        "not visible: the bandwidth grows most beyond any sub-group's width";
+        "not visible: the bandwidth grows most at strides beyond any sub-group's width";
   } else {
     verdict.sub_group = steepest;
   }
@@ -343,9 +345,9 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
     case CurveClass::gpu_coalescing: {
       const std::string tail =
           verdict.has_end_droop
-              ? fmt::format(", and keep the stride below {}, which reaches only {}",
-                            bytes_text(points.back().stride_bytes),
-                            percent(points.back().bandwidth))
+              ? fmt::format(
+                    ", and keep the stride below {}, which reaches only {} of the best bandwidth",
+                    bytes_text(points.back().stride_bytes), percent(points.back().bandwidth))
               : std::string();
       return fmt::format(
           "let neighbouring work-items {} neighbouring elements, with strides of at least {}{}; "

@@ -83,10 +83,10 @@ constexpr Option options[]{
     {.name = "per-launch",
      .value_name = "WORD",
      .summary = "how much data a launch moves",
-     .details = "How much data a launch moves. `whole`: the whole buffer, however long that takes. "
-                "`usual`: "
-                "only a part of the buffer on a CPU or where a launch would take more than 100 ms, "
-                "otherwise all of it. Needs events. Default: `usual`.",
+     .details =
+         "How much data a launch moves. `whole`: the whole buffer, however long that takes. "
+         "`usual`: only a part of the buffer on a CPU or if a launch would take more than 100 ms, "
+         "otherwise the whole buffer. `whole` needs `--timer event`. Default: `usual`.",
      .value = Choice{per_launch_choices}},
 };
 
@@ -324,7 +324,8 @@ std::string find_obstacle(const DeviceInfo& device, const Options& requested, co
   }
   if (std::string missing = find_missing(device, shape); !missing.empty()) return missing;
   if (requested.is_whole && shape.timer != Timer::event) {
-    return "the host's clock needs launches of two lengths; omit --per-launch";
+    return "the host's clock needs launches of two lengths, but --per-launch allows only one; omit "
+           "--per-launch";
   }
   if (shape.elements <= largest / Bytes{shape.element_bytes()}) return {};
   return fmt::format("{} elements of {} need more than {} of memory", shape.elements,

@@ -327,10 +327,10 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
       finding.label = path_by_host;
     } else if (rate > staged) {
       finding.reason =
-          "the rate fits both staging through the host in parts and a direct path over the same "
-          "link";
+          "the rate fits two paths: through the host in overlapping parts, or directly over the "
+          "same link";
     } else {
-      finding.reason = "the transfer is slower than staging through the host";
+      finding.reason = "the transfer is slower than a path through the host";
     }
   }
   return finding;

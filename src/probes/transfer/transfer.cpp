@@ -241,8 +241,8 @@ constexpr Option options[]{
          "Size of a transfer in each direction: one size (`64KiB`), a range (`1KiB-256MiB`), a "
          "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma-separated list "
          "of these. Each size is rounded down to a multiple of 16 bytes. Default: 64 B to 64 MiB. "
-         "On devices with at least 16 GiB of their own memory, the maximum is 256 MiB for one-way "
-         "transfers of pinned memory, and with --thorough for all series.",
+         "On devices with at least 16 GiB of their own memory, the default maximum is 256 MiB for "
+         "one-way transfers of pinned memory. With --thorough, this maximum applies to all series.",
      .value = Sizes{}},
 };
 

@@ -150,7 +150,9 @@ Image read_layout(const Cursor& layout) {
 /// `max_object_bytes`.
 Image read_own_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
-  if (image.kind == ImageKind::image_1d_buffer) layout.refuse("an image kind with its own memory");
+  if (image.kind == ImageKind::image_1d_buffer) {
+    layout.refuse("any kind but 1d_buffer (the image is not in a buffer)");
+  }
   if (image.row_bytes > 0) layout.refuse("no row_bytes (the image is not in a buffer)");
   if (!bytes_of_pixels(image)) layout.refuse(fmt::format("at most {} bytes", max_object_bytes));
   return image;
@@ -202,7 +204,7 @@ std::string scalar_in(const Cursor& cursor, Type type) {
   const double number = cursor.number();
   constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
   if (type == Type::float32 && (number > most || number < -most)) {
-    cursor.refuse("a number that fits float");
+    cursor.refuse("a number that fits in a float");
   }
   return scalar_of(type, number);
 }
@@ -355,12 +357,12 @@ Object read_object_entry(const Cursor& cursor) {
     if (hash.is_missing()) cursor.refuse("the sha256 of the image's contents");
   }
   if (!hash.is_missing()) {
-    expect_none({&type, &count, &fill, &value}, "sha256 names the contents");
+    expect_none({&type, &count, &fill, &value}, "sha256 identifies the contents");
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
     if (object.image && bytes_of_pixels(*object.image) != object.bytes) {
-      bytes.refuse(
-          fmt::format("the {} bytes of the image's pixels", *bytes_of_pixels(*object.image)));
+      bytes.refuse(fmt::format("{}, the size of the image's pixels in bytes",
+                               *bytes_of_pixels(*object.image)));
     }
     return object;
   }
@@ -458,7 +460,7 @@ Program read_program(const Cursor& cursor) {
   }
   program.units = read_each(units, max_units,
                             [&](const Cursor& each) { return read_unit(each, header_count); });
-  if (program.units.empty()) units.refuse("at least one unit");
+  if (program.units.empty()) units.refuse("at least one compilation unit");
   if (!link_options.is_missing()) program.link_options = text_of(link_options, max_options_bytes);
   return program;
 }
@@ -482,7 +484,7 @@ std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Indices& indices
     const Cursor& name = image.is_missing() ? buffer : image;
     Epilogue epilogue{index_in(name, indices), hash_in(hash)};
     if (objects[epilogue.object].image.has_value() == image.is_missing()) {
-      name.refuse("an object of this kind");
+      name.refuse("an object of the kind that the key names");
     }
     if (!seen.insert(epilogue.object).second) each.refuse("each object only once");
     return epilogue;
@@ -547,7 +549,8 @@ std::string repeated(const std::string& pattern, std::uint64_t bytes) {
 
 Launch launch_from_json(std::string_view text) {
   if (text.size() > max_json_bytes) {
-    throw FormatError(fmt::format("more than {} bytes: too large for a launch", max_json_bytes));
+    throw FormatError(
+        fmt::format("the text is larger than {} bytes, the maximum for a launch", max_json_bytes));
   }
   try {
     const json::Json document = json::parse(text);

@@ -121,9 +121,9 @@ includes::Gathered gathered_of(const Program& program, const Unit& unit,
 
 std::string read_text(const Unit& unit, const std::string& folder, const std::string& path) {
   if (unit.sha256.empty()) {
-    throw FormatError(
-        fmt::format("{} names no kernel text: supply it with --kernel-file FILE.cl --launch {}",
-                    quote(path), quote(path)));
+    throw FormatError(fmt::format(
+        "{} names no kernel text: supply the text with --kernel-file FILE.cl --launch {}",
+        quote(path), quote(path)));
   }
   return read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
 }

@@ -153,7 +153,7 @@ class CaptureLaunch {
   void begin(cl_kernel kernel, const bundle::NdRange& range, const survey::Wanted& wanted) {
     const cl_icd_dispatch& below = State::below();
     const std::optional<KnownKernel> known = State::get().find(&Known::kernels, kernel);
-    if (!known) throw Refusal("the kernel was created by an extension");
+    if (!known) throw Refusal("an extension created the kernel");
     if (!known->problem.empty()) throw Refusal(known->problem);
     cl_device_id device = nullptr;
     below.clGetCommandQueueInfo(queue_, CL_QUEUE_CONTEXT, sizeof(void*), &context_, nullptr);
@@ -214,7 +214,7 @@ class CaptureLaunch {
     if (status == CL_COMPLETE) return true;
     throw Refusal("earlier launches did not end while clprobe held this launch back for " +
                   std::to_string(std::llround(longest_wait_.count())) +
-                  " s: the earlier launches may wait for the program");
+                  " s: the earlier launches may be waiting for the program");
   }
 
   /// Waits for all queues of the context, because running commands may write data that the kernel
@@ -287,9 +287,13 @@ class CaptureLaunch {
     bundle::Image what = describe_image(image, lies_in_other);
     if (lies_in_other) {
       const std::optional<KnownMemory> buffer = State::get().find(&Known::memories, known.lies_in);
-      if (!buffer) throw Refusal("the kernel takes an image of a buffer that no longer exists");
-      if (buffer->is_image) throw Refusal("the kernel takes an image of another image");
-      if (!buffer->problem.empty()) throw Refusal("an argument is an image of " + buffer->problem);
+      if (!buffer) {
+        throw Refusal("the kernel takes an image created from a buffer that no longer exists");
+      }
+      if (buffer->is_image) throw Refusal("the kernel takes an image created from another image");
+      if (!buffer->problem.empty()) {
+        throw Refusal("an argument is an image created from " + buffer->problem);
+      }
       Argument argument = take_buffer(*buffer);
       argument.kind = ArgumentKind::image;
       argument.origin = buffer->origin;
@@ -339,7 +343,7 @@ class CaptureLaunch {
     }
     for (cl_uint index = 0; index < count; ++index) {
       if (index >= known.arguments.size() || !known.arguments[index]) {
-        refuse_argument(index, "not set, or set by an extension");
+        refuse_argument(index, "not set, or was set by an extension");
       }
       launch_.arguments.push_back(take_argument(kernel, index, *known.arguments[index]));
     }

@@ -212,7 +212,7 @@ class Flow {
       }
       if (memory_.size() + values_.size() == before) return std::nullopt;
     }
-    return "the values that determine addresses are unclear";
+    return "it is unclear which values determine addresses";
   }
 
  private:

@@ -272,8 +272,8 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
-      "no kernel {} in the program's text: the name comes from a macro, or brackets do not match "
-      "in all branches of #if",
+      "the program's text has no kernel {}: a macro forms the name, or the brackets in a branch of "
+      "#if do not match",
       kernel);
 }
 
@@ -406,7 +406,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
     return {Possibility::not_present, "no fence in the text"};
   }
   if (const auto again = find_definition(reach, fence_names)) return refused(*again);
-  if (assembly.is_any && !assembly.are_all) return refused("inline assembly does more than fence");
+  if (assembly.is_any && !assembly.are_all) return refused("inline assembly is more than a fence");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
   return unless_decisive("without fences", find_control(reach, racy));

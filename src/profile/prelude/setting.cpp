@@ -37,9 +37,8 @@ bool chooses_driver(const NdRange& launch) { return launch.local == NdRange{}.lo
 void check_offset(const NdRange& launch) {
   if (launch.offset[2] == 0) return;
   throw SettingError(
-      "the launch has a global offset in dimension 2, but clprobe's instrumentation uses this "
-      "offset "
-      "for its settings, so that it must be 0");
+      "the launch's global offset in dimension 2 must be 0, because clprobe's instrumentation "
+      "stores its settings there");
 }
 
 /// Throws SettingError for a reduction to more groups of full size than dimension `d` has. A
@@ -208,7 +207,8 @@ std::string entry_text(const NdRange& launch) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.global.at(d) % launch.local.at(d) == 0) continue;
-    throw SettingError(fmt::format("the launch's last groups in dimension {} are smaller", d));
+    throw SettingError(fmt::format(
+        "the launch's last groups in dimension {} are smaller than the other groups", d));
   }
   // Factors are compared one by one, because their product may exceed 64 bits.
   constexpr std::uint64_t max_count = std::numeric_limits<std::int32_t>::max();

@@ -329,7 +329,7 @@ std::string Analysis::barriers_reason() {
     const bool is_written = std::any_of(uses_.begin(), uses_.end(), [&each](const Use& use) {
       return (use.kind == Kind::store || use.kind == Kind::atomic) && use.place.meets(each);
     });
-    if (is_written) return "values that pass a barrier decide on addresses or branches";
+    if (is_written) return "values that pass a barrier determine addresses or branches";
   }
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     if (uses_[i].kind == Kind::barrier && !has_word(kernel_.body[i].opcode, ".sync")) {

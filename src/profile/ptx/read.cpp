@@ -199,7 +199,7 @@ void Registers::declare(std::string_view directive) {
     const std::string key(is_single ? name : trimmed(name.substr(0, family)));
     const auto [known, is_new] = (is_single ? single_ : families_).try_emplace(key, width);
     if (!is_new && known->second != width) {
-      throw PtxError(fmt::format("two registers {} have different types", key));
+      throw PtxError(fmt::format("registers {} are declared with different types", key));
     }
   }
 }

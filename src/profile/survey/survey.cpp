@@ -51,7 +51,7 @@ constexpr std::array gap_rows{
            "in rows with fewer than two timed launches"},
     GapRow{Gap::too_many_waiting, "too-many-waiting", "launch", "launches",
            "after too many unfinished launches"},
-    GapRow{Gap::lost, "lost", "launch", "launches", "without memory to record them"},
+    GapRow{Gap::lost, "lost", "launch", "launches", "that clprobe had no memory to record"},
     GapRow{Gap::refused, "refused", "launch", "launches", "that the driver refused"},
     GapRow{Gap::unnamed, "unnamed", "launch", "launches", "of kernels beyond the first 10,000"},
     GapRow{Gap::host_function, "host-function", "function", "functions",
@@ -93,7 +93,7 @@ auto read_document(std::string_view text, const Json::parser_callback_t& check, 
   } catch (const Json::parse_error&) {
     throw FormatError("a survey is truncated, or is not JSON");
   } catch (const Json::exception&) {
-    throw FormatError("a survey lacks a value, or has a value of another type");
+    throw FormatError("a survey lacks a value, or has a value of the wrong type");
   }
 }
 

@@ -260,7 +260,7 @@ std::optional<Settings> settings_of_environment() {
           : whole_number(std::string_view(kernel).substr(colon + 1), ~std::size_t{0});
   const auto width = whole_number(variable("CLPROBE_TRACE_WIDTH", "32"), 64);
   if (!launch) say("CLPROBE_TRACE_KERNEL expects NAME or NAME:N, with N from 1");
-  if (!width) say("CLPROBE_TRACE_WIDTH expects the work-items per sub-group, 1 to 64");
+  if (!width) say("CLPROBE_TRACE_WIDTH expects the number of work-items per sub-group, 1 to 64");
   if (!launch || !width) return std::nullopt;
   settings.launch = *launch;
   settings.width = *width;

@@ -196,7 +196,8 @@ void require(bool holds, std::string_view path, std::string_view expected, std::
 }
 
 void check_latency(const Latency& latency, std::string_view path) {
-  require(latency.low <= latency.high, fmt::format("{}.high", path), "at least low", latency.high);
+  require(latency.low <= latency.high, fmt::format("{}.high", path), "at least the value of low",
+          latency.high);
 }
 
 /// Maximum number of lines of a cache: 512 MiB with lines of 64 bytes. The limit bounds the

@@ -44,8 +44,8 @@ void check_group(const Group& group, std::size_t place, const Trace& trace,
   }
   for (const WarpWork& warp : group.warps) {
     if (warp.program >= trace.programs.size()) {
-      refuse(fmt::format("expected one of {} programs, found {}", trace.programs.size(),
-                         warp.program));
+      refuse(fmt::format("expected the number of one of {} programs, found {}",
+                         trace.programs.size(), warp.program));
     }
     if (warp.lanes == 0 || warp.lanes > core.warp_width) {
       refuse(fmt::format("expected warps of 1 to {} lanes, found {}", core.warp_width, warp.lanes));

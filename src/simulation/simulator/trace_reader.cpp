@@ -384,7 +384,7 @@ class TraceReader {
     const std::string_view name = line.take_word("a name");
     if (!is_kernel_name(name)) {
       line.refuse(fmt::format(
-          "expected a name of at most {} letters, digits and characters of _.+-, found {}",
+          "expected a name of at most {} letters, digits, '_', '.', '+' and '-', found {}",
           max_name, shown(name)));
     }
     file_.kernel = name;
@@ -425,7 +425,7 @@ class TraceReader {
               ? low
               : whole_number(held->substr(dash + 1), low.value_or(0), max_held_cycles);
       if (!low || !high) {
-        line.refuse(fmt::format("held= expects cycles, LOW-HIGH up to {}, found {}",
+        line.refuse(fmt::format("held= expects a number of cycles or LOW-HIGH, up to {}, found {}",
                                 max_held_cycles, shown(*held)));
       }
       lock.held_elsewhere = {*low, *high};
@@ -498,7 +498,7 @@ class TraceReader {
         std::find_if(trace_words::forms.begin(), trace_words::forms.end(),
                      [&](const auto& each) { return each.word == line.kind(); });
     if (!is_loop && !is_end && form == trace_words::forms.end()) {
-      line.refuse(fmt::format("{} does not begin a line of a trace", shown(line.kind())));
+      line.refuse(fmt::format("a line of a trace cannot begin with {}", shown(line.kind())));
     }
     if (!is_in_program_) {
       line.refuse(fmt::format("'{}' belongs to a program: write 'program {}' before it",

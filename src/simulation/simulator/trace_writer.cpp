@@ -139,7 +139,7 @@ class ProgramWriter {
   }
 
   void close(std::size_t place) {
-    if (open_.empty() || open_.back() != place) throw TraceError("loops that overlap");
+    if (open_.empty() || open_.back() != place) throw TraceError("the program's loops overlap");
     open_.pop_back();
     add(trace_words::end);
   }

@@ -278,11 +278,11 @@ TEST_CASE("a set of builds that is not one is refused") {
   builds.back() = {.idealised = 0};
   CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 has no samples");
   builds.back() = {.idealised = 4, .visits_ns = {{1.0}}};
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 4 of 4");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 4 of 4 does not exist");
   AblationOptions options;
   options.are_rounds = true;
   builds.back() = {.idealised = 0, .visits_ns = {{1.0}, {2.0}}};
-  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "build 1 of 4: expected 2 rounds, found 1");
+  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "build 1 of 4: expected 2 visits, found 1");
 }
 
 }  // namespace clprobe

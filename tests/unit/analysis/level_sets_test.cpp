@@ -226,7 +226,7 @@ TEST_CASE("as many levels have no row of their own; of two devices, too, another
   runs[1] = run_of({1, 40});
   runs[1].device = "another";
   CHECK(cell_of(compare(runs, 0, threshold), "levels", std::nullopt)
-            .judgement.reason.starts_with("level 2 only in the baseline; "));
+            .judgement.reason.starts_with("level 2 found only in the baseline; "));
 }
 
 TEST_CASE("of two devices levels of one name are one, and those of two names are not") {

@@ -277,7 +277,7 @@ TEST_CASE("findings of another method get no verdict, and are a gap that names b
   CHECK(total_counts(compare(runs, 0, 0.03)).total() == 0);
   CHECK(reasons_between(baseline, other) ==
         "measured by another version of the method (clprobe 2; baseline: clprobe 1); measure both "
-        "runs with the same clprobe\n");
+        "runs with the same version of clprobe\n");
   // One of several kernels in common, or none known, is no other method.
   other.results[0].kernels = {"def", "abc"};
   CHECK(is_same_method(baseline.results[0], other.results[0]));

@@ -296,7 +296,7 @@ TEST_CASE("a change that was not followed is in doubt, and of a capacity it is s
   const auto judged = [&](std::size_t row) { return comparison.rows[row].cells[1].judgement; };
   CHECK(judged(0).verdict == Verdict::unclear);
   CHECK(judged(0).reason ==
-        "seen once; but capacities are not compared live: compare two stored runs");
+        "seen once; but compare --live does not compare capacities: compare two saved runs");
   CHECK(judged(1).verdict == Verdict::same);
   CHECK(judged(1).reason == "seen once");
   CHECK(judged(2).verdict == Verdict::unclear);

@@ -470,7 +470,7 @@ TEST_CASE("clocks that were calibrated against different things are not compared
   by_host.method = "calibration against host";
   CHECK(doubt_of_clock(by_events, by_events).empty());
   CHECK(doubt_of_clock(by_events, by_host) ==
-        "; but by calibration against host (baseline: calibration against event)");
+        "; but measured by calibration against host (baseline: calibration against event)");
   Run run = run_with({}, {});
   run.device.launch_timer = Timer::event;
   Run other = run;

@@ -296,8 +296,8 @@ TEST_CASE("a probe's time has a unit, or is one of milliseconds") {
       message = error.what();
     }
     CHECK(message == "'" + std::string(refused) +
-                         "' is not a valid time: write 30ms to 10h, such as 500ms, 5s or 2min; "
-                         "numbers without a unit are milliseconds");
+                         "' is not a valid time: write a time from 30ms to 10h, such as 500ms, 5s "
+                         "or 2min; numbers without a unit are milliseconds");
   }
 }
 
@@ -354,15 +354,15 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "list them"},
       {{"-l"}, "unknown option '-l': write `clprobe list`"},
       {{"--iterations", "5"},
-       "unknown option '--iterations': clprobe repeats until the interval is narrow enough; use "
-       "--thorough or --time-budget TIME to measure longer"},
+       "unknown option '--iterations': clprobe repeats a measurement until its interval is narrow "
+       "enough; use --thorough or --time-budget TIME to measure longer"},
       {{"latency", "--size", "1MB"},
        "unknown option '--size': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
        "list them"},
       {{"latency,stride"},
        "unknown probe 'latency,stride': separate probes with spaces, as in `clprobe latency "
        "stride`"},
-      {{"run", "latency"}, "unknown word 'run': leave it out; `clprobe PROBE...` measures"},
+      {{"run", "latency"}, "unknown word 'run': leave it out; `clprobe PROBE...` runs probes"},
       {{"list-devices"}, "unknown word 'list-devices': write `clprobe list`"},
       {{"--list"},
        "--list belongs to profile, not to measuring: leave it out, or write `clprobe list`"},
@@ -583,10 +583,10 @@ TEST_CASE("profile has a program, whose words are its own") {
        "--kernel: the name is empty: write NAME or NAME:N"},
       {{"compare", "a.json", "b.json", "-o", "latency.svg"},
        "--output: compare writes " + compared +
-           ", not svg; clprobe report writes it for the same files"},
+           ", not svg; `clprobe report` writes this format for the same files"},
       {{"compare", "a.json", "b.json", "-f", "curves"},
        "--format: compare writes " + compared +
-           ", not curves; clprobe report writes it for the same files"},
+           ", not curves; `clprobe report` writes this format for the same files"},
       {{"profile", "--list", "-f", "html", "--", "app"},
        "--format: profile --list writes " + surveyed + ", not html"},
       {{"profile", "--list", "-o", "findings.csv", "--", "app"},

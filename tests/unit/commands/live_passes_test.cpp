@@ -131,7 +131,8 @@ TEST_CASE(
   const Judgement& first = judged(comparison, "capacity", 1);
   CHECK(first.verdict == Verdict::unclear);
   CHECK(*first.ratio == doctest::Approx(0.5).epsilon(0.2));
-  CHECK(first.reason.ends_with("capacities are not compared live: compare two stored runs"));
+  CHECK(
+      first.reason.ends_with("compare --live does not compare capacities: compare two saved runs"));
   CHECK(judged(comparison, "capacity", 2).verdict == Verdict::same);
   CHECK(judged(comparison, "latency", 1).verdict == Verdict::same);
   CHECK(judged(comparison, "latency", 1).reason.find(" alternating passes: ") != std::string::npos);

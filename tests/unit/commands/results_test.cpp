@@ -30,9 +30,8 @@ TEST_CASE("a picture is of the only probe, or of the one that its name begins wi
     CAPTURE(path);
     CHECK_THROWS_WITH_AS(
         pictured_probe(path, all),
-        doctest::Contains("name one, as in `clprobe report FILE latency`, or begin "
-                          "the file name with the probe's name, as in -o latency.svg or -o "
-                          "latency-2.svg"),
+        doctest::Contains("name one, as in `clprobe report FILE latency`, or begin the file name "
+                          "with one, as in latency.svg or latency-2.svg"),
         cli::UsageError);
   }
 }

@@ -105,7 +105,7 @@ TEST_CASE("broken files of clpeak are refused on one line") {
           R"(<clpeak><platform><device name="d"><t unit="us">abc</t></device></platform></clpeak>)")
           .starts_with("clpeak.platform.device.t: expected a number, found 'abc'"));
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a","unit":"gbps","value":1e300}]})") ==
-        "a is inf: expected a number that is possible for a device");
+        "a is inf, which is impossible for a device");
 }
 
 }  // namespace clprobe

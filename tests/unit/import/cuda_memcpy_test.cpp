@@ -26,8 +26,8 @@ TEST_CASE("cuda-memcpy: what is no row") {
   const std::string row = "Device: 0  64kB  0.00ms  3.28GB/s  0.00%\n";
   CHECK(refusal(row) == "accepted");
   CHECK(refusal(row + "Device: 0  64kB  0.02ms  3.28GB/s") ==
-        "line 2: expected a device, kB, ms, GB/s and %, found 'Device: 0  64kB  0.02ms  "
-        "3.28GB/s'");
+        "line 2: expected a device and numbers in kB, ms, GB/s and %, found 'Device: 0  64kB  "
+        "0.02ms  3.28GB/s'");
   for (const char* const wrong :
        {"Device: x  64kB  0.02ms  3.28GB/s  1%", "Device: 0.5  64kB  0.02ms  3.28GB/s  1%",
         "Device: 0  64MB  0.02ms  3.28GB/s  1%", "Device: 0  64kB  0.02s  3.28GB/s  1%",

@@ -61,7 +61,7 @@ TEST_CASE("gpu-cache: without a heading, a person's series and clock, and lines 
   const std::vector<Run> runs = import_runs("  64 kB  0ms  0.0%  10.0 GB/s\n", with);
   CHECK(runs.at(0).results.at(0).points.at(0).series == "read-one-unit");
   CHECK(runs[0].device.clock.ticks_per_ns == 1.0);
-  const std::string expected = "line 2: expected a size in kB, ms, % and GB/s, found '";
+  const std::string expected = "line 2: expected numbers in kB, ms, % and GB/s, found '";
   for (const std::string_view text :
        {"64 kB 5ms 0.2% 10.0 MB/s", "64 kB 5ms 0.2% 0 GB/s", "0 kB 5ms 0.2% 10.0 GB/s",
         "64 kB 5 0.2% 10.0 GB/s", "64 kB 5ms 10.0 GB/s", "64 kB 32 kB 5ms 0.2%"}) {

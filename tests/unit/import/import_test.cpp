@@ -101,12 +101,12 @@ TEST_CASE("what is of no known tool is refused with those that are read") {
         "the JSON is not from a known tool: expected results of clpeak, mt4g or nvbandwidth");
   CHECK(refusal("[1, 2]").starts_with("the JSON is not from a known tool"));
   CHECK(refusal("[Bandwidth Test] - Starting...\n done\n") == refused);
-  CHECK(refusal("<other/>") == "document: expected XML of clpeak, found another root");
+  CHECK(refusal("<other/>") == "document: expected clpeak's XML, found another root element");
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));
   CHECK(refusal("{\"entries\": [\n1,\n2").find("JSON") != std::string::npos);
   CHECK(refusal("\xff\xfe"
                 "1\0,\0"
-                "2\0") == "document: expected UTF-8, found UTF-16: save it as UTF-8");
+                "2\0") == "document: expected UTF-8, found UTF-16: save the file as UTF-8");
 }
 
 TEST_CASE("a run of clprobe is no foreign result, however it is laid out") {
@@ -115,7 +115,7 @@ TEST_CASE("a run of clprobe is no foreign result, however it is laid out") {
   for (const std::string& text :
        {to_json(std::vector{run}), std::string(R"({"schema":"clprobe-run"})")}) {
     CHECK(refusal(text) ==
-          "the file is a run of clprobe: use `clprobe report` or `clprobe compare`");
+          "the file is already a clprobe run: use `clprobe report` or `clprobe compare`");
   }
 }
 

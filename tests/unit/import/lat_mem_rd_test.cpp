@@ -33,7 +33,7 @@ TEST_CASE("lat_mem_rd: what cannot be read") {
   CHECK(refusal("\"stride=64\n0.00049 1.5\n0.00098 x\n") ==
         "line 3: expected a size in MiB and a latency in ns, found '0.00098 x'");
   CHECK(refusal("\"stride=64\n0.00049\n").starts_with("line 2: expected a size in MiB"));
-  CHECK(refusal("\"stride=64\n\n").ends_with("after lat_mem_rd's \"stride=N, found none"));
+  CHECK(refusal("\"stride=64\n\n").ends_with("after lat_mem_rd's line '\"stride=N', found none"));
   // A stride without a block is left out.
   CHECK(import_runs("\"stride=64\n\n\"stride=32\n0.00049 1.5\n", hints()).size() == 1);
 }

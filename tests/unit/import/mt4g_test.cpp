@@ -114,7 +114,8 @@ TEST_CASE("mt4g: forms that versions differ in") {
 TEST_CASE("mt4g: the person's clock counts, and without one there are no seconds") {
   const std::string l1 = R"({"latency":{"p50":30.0,"unit":"cycles"}})";
   CHECK(refusal(with_l1(l1, "{}")) ==
-        "general.clockRate: expected kHz above 0: add --clock-rate, as in --clock-rate 1.98GHz");
+        "general.clockRate: expected a rate above 0 in kHz: add --clock-rate, as in --clock-rate "
+        "1.98GHz");
   const std::vector<Run> runs = import_runs(with_l1(l1, "{}"), clock_hints(2e9));
   CHECK(level(runs.at(0), "global", 1, "latency").value == doctest::Approx(15e-9).scale(0));
   CHECK(refusal(with_l1(R"({"latency":{"p50":30.0,"unit":"ns"}})")) ==

@@ -150,14 +150,14 @@ TEST_CASE("decimal commas, thousands and quotes are told from columns") {
                 "024;12\n") == SizeAndNs(1048576, 12.0));
   // Both marks give a time that a load can take.
   CHECK(refusal("KiB;ns\n4;1,200\n8;1,250\n")
-            .starts_with("line 2: a comma may be a decimal or a thousands separator"));
+            .starts_with("line 2: the comma may be a decimal mark or a thousands separator"));
 }
 
 TEST_CASE("rates are neither sizes nor latencies") {
   CHECK(refusal("Inject\tLatency\tBandwidth\nDelay\t(ns)\tMB/sec\n=====\n2\t330.7\t159225.6\n")
-            .starts_with("line 4: the header names no column a size, only 'Inject Delay'"));
+            .starts_with("line 4: the header names no column for sizes, only 'Inject Delay'"));
   CHECK(refusal("Size  Bandwidth\n4 KiB  1200 GB/s\n")
-            .starts_with("line 2: the header names no column a latency"));
+            .starts_with("line 2: the header names no column for latencies"));
   CHECK(last_of("GB per s;loads/ns;size [MiB];ns per load\n3;7;1;5\n") == SizeAndNs(1048576, 5.0));
 }
 

@@ -242,14 +242,14 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
              "\"write_only\", \"pixels\": [10, 3]",
              "\"1d_buffer\", \"order\": \"r\", \"type\": \"float\", \"access\": "
              "\"write_only\", \"pixels\": [30]"),
-       "objects[0].layout: expected an image kind with its own memory"},
+       "objects[0].layout: expected any kind but 1d_buffer (the image is not in a buffer)"},
       {drawn("[10, 3]", "[10]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 3, 1]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 0]"), "objects[0].layout.pixels[1]: expected an integer from 1"},
       {drawn("[10, 3]", "[10, 4294967297]"), "objects[0].layout.pixels[1]: expected an integer"},
       {drawn("[10, 3]", "[4294967296, 4294967296]"), "objects[0].layout: expected at most"},
       {drawn("[10, 3]", "[10, 2]"),
-       "objects[0].bytes: expected the 80 bytes of the image's pixels"},
+       "objects[0].bytes: expected 80, the size of the image's pixels in bytes"},
       {drawn("\"bytes\": 120", "\"bytes\": 121"), "objects[0].bytes: expected the 120 bytes"},
       {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected one of r, a, rg"},
       {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected one of snorm_int8"},
@@ -287,7 +287,7 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
        "arguments[2].sampler.filter: expected one of nearest, linear"},
       {drawn("\"normalized\": false, ", ""), "arguments[2].sampler.normalized"},
       {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
-       "epilogue[0].buffer: expected an object of this kind"},
+       "epilogue[0].buffer: expected an object of the kind that the key names"},
   };
   check_refusals(cases);
 }

@@ -126,7 +126,7 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
     return judgement.folding.reason;
   };
   CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
-            .starts_with("no kernel k in the program's text: the name comes from a macro"));
+            .starts_with("the program's text has no kernel k: a macro forms the name"));
   // What stands in the way of the prelude does so without the kernel, too.
   CHECK(judge_text("#define get_global_id(d) 0\n").renaming.reason ==
         "the program defines get_global_id itself");
@@ -400,7 +400,7 @@ TEST_CASE("fences of assembly may go where there is no other assembly") {
   CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
   CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
   const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
-  CHECK(fences(both) == "inline assembly does more than fence");
+  CHECK(fences(both) == "inline assembly is more than a fence");
   CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
 }
 

@@ -135,9 +135,8 @@ TEST_CASE("folding keeps squares of groups") {
 
 TEST_CASE("what cannot be encoded is refused with the reason") {
   CHECK(refusal({.dimensions = 3, .offset = {0, 0, 1}, .global = {2, 2, 2}, .local = {1, 1, 1}}) ==
-        "the launch has a global offset in dimension 2, but clprobe's instrumentation uses this "
-        "offset "
-        "for its settings, so that it must be 0");
+        "the launch's global offset in dimension 2 must be 0, because clprobe's instrumentation "
+        "stores its settings there");
   CHECK(refusal(line(1024, 64), {.exponents = {5, no_folding, no_folding}}) ==
         "dimension 0 has 16 full-size groups, but group 31 was requested");
   // A smaller last group has not the work-items of the others.
@@ -184,7 +183,8 @@ TEST_CASE("launches with an entry have their groups in dimension 0") {
 TEST_CASE("an entry needs groups of one size, and few enough to be counted") {
   NdRange launch{.dimensions = 1, .global = {65, 1, 1}, .local = {8, 1, 1}};
   CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)),
-                       "the launch's last groups in dimension 0 are smaller", SettingError);
+                       "the launch's last groups in dimension 0 are smaller than the other groups",
+                       SettingError);
   launch.local = {};
   CHECK_THROWS_AS(static_cast<void>(entry_text(launch)), SettingError);
   launch = {.dimensions = 3, .global = {1U << 20U, 1U << 11U, 1}, .local = {1, 1, 1}};

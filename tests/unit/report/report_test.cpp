@@ -310,8 +310,9 @@ TEST_CASE("a parameter has the unit of its name, but for what no size and no tim
                            {"kind", "memory"},
                            {"changed_share", 15.1},
                            {"allowed_factor", 2.4}}}) ==
-        "the reference point (memory: read of bandwidth) changed by up to 1510 %; "
-        "another program may use the device; intervals allow for a factor of 2.40");
+        "the time of the reference point (memory: read of bandwidth) changed by up to 1510 %; "
+        "perhaps another program uses the device; the intervals allow for changes by a factor of "
+        "2.40");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{4096})) == "4 KiB");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{-4096})) == "-4096");
 }

@@ -441,8 +441,9 @@ TEST_CASE("a page says how long a part is, and what it saves of the program wher
   const auto shows = [&](std::string_view text) { return html.find(text) != std::string::npos; };
   // An account of cycles says nothing of what is saved.
   CHECK(shows("<title>memory data: 100.0 %, 1.00 ms</title>"));
-  CHECK(shows("<title>memory data: 50.0 %, 500 µs, saves at most 25 % of the program&#39;s"));
-  CHECK(shows("250 µs, saves at least 12.5 % of the program&#39;s device time</title>"));
+  CHECK(
+      shows("<title>memory data: 50.0 %, 500 µs, removal saves at most 25 % of the program&#39;s"));
+  CHECK(shows("250 µs, removal saves at least 12.5 % of the program&#39;s device time</title>"));
   CHECK(shows("<title>control: -5.0 %, -50.0 µs</title>"));
   CHECK(shows("<title>unattributed: 30.0 %, 300 µs</title>"));
   // Neither its time is known nor how much of the program it is.

@@ -72,7 +72,7 @@ TEST_CASE("of many rows the first twenty are shown, or all") {
   const std::string few = render_survey_table(app, {});
   CHECK(few.find("kernel_19\n") != std::string::npos);
   CHECK(few.find("kernel_20\n") == std::string::npos);
-  CHECK(few.find("-v shows 30 kernels more, 60.0 % of the device time\n") != std::string::npos);
+  CHECK(few.find("-v also shows 30 kernels with 60.0 % of the device time\n") != std::string::npos);
   const std::string all = render_survey_table(app, {.all_points = true});
   CHECK(all.find("kernel_49\n") != std::string::npos);
   CHECK(all.find("more") == std::string::npos);
@@ -85,8 +85,8 @@ TEST_CASE("launches of one kernel in several sizes are one line, or one for each
   const std::string kernels = render_survey_table(app, {});
   CHECK(kernels.find("70.0 %") != std::string::npos);
   CHECK(kernels.find("2 sizes") != std::string::npos);
-  CHECK(kernels.find("* in total 100 % of the device time") != std::string::npos);
-  CHECK(kernels.find("-v shows a row for each size\n") != std::string::npos);
+  CHECK(kernels.find("*: together 100 % of the device time") != std::string::npos);
+  CHECK(kernels.find("-v also shows a row for each size\n") != std::string::npos);
   const std::string sizes = render_survey_table(app, {.all_points = true});
   CHECK(sizes.find("60.0 %") != std::string::npos);
   CHECK(sizes.find("10.0 %") != std::string::npos);
@@ -119,7 +119,7 @@ TEST_CASE("how a program ended is said") {
         std::string::npos);
   CHECK(nlohmann::json::parse(render_survey_json(app)).at("status") == 3);
   app.signal = 11;
-  CHECK(in_one_line(render_survey_table(app, {})).find("was ended by signal 11 (Segm") !=
+  CHECK(in_one_line(render_survey_table(app, {})).find("was killed by signal 11 (Segm") !=
         std::string::npos);
   CHECK(nlohmann::json::parse(render_survey_json(app)).at("status").is_null());
 }

@@ -58,10 +58,9 @@ struct Broken {
 constexpr std::array broken{
     Broken{R"("schema":"clprobe-run")", R"("schema":"other-run")",
            R"(schema: expected "clprobe-run", found the string "other-run")"},
-    Broken{
-        R"("schema":"clprobe-run")", R"("schema":"clprobe-survey")",
-        "it is a survey of a program's kernels (profile --list), which no command reads; profile "
-        "without --list writes runs"},
+    Broken{R"("schema":"clprobe-run")", R"("schema":"clprobe-survey")",
+           "it is a survey of a program's kernels (profile --list), which no command reads; "
+           "`clprobe profile` without --list writes runs"},
     Broken{R"("schema":"clprobe-run")", R"("schema":"clprobe-launch")",
            "it is a launch of a kernel, not a run: `clprobe profile FOLDER` replays it"},
     Broken{
@@ -70,7 +69,7 @@ constexpr std::array broken{
     Broken{R"("schema_version":2)", R"("schema_version":3)",
            "schema_version: expected at most 2 (a newer clprobe wrote this file), found 3"},
     Broken{R"("schema_version":2)", R"("schema_version":0)",
-           "schema_version: expected an integer from 2, found 0"},
+           "schema_version: expected an integer of at least 2, found 0"},
     Broken{R"("schema_version":2)", R"("schema_version":2.0)",
            "schema_version: expected an integer, found 2.0"},
     Broken{R"("tool":{)", R"("tool":{"build":1,)",
@@ -95,7 +94,7 @@ constexpr std::array broken{
     Broken{R"("logical_cpus":16)", R"("logical_cpus":"16")",
            R"(host.logical_cpus: expected an integer, found the string "16")"},
     Broken{R"("device":{"index":0)", R"("device":{"index":-1)",
-           "device.index: expected an integer from 0, found -1"},
+           "device.index: expected an integer of at least 0, found -1"},
     Broken{R"("device":{"index":0)", R"("device":{"index":4294967296)",
            "device.index: expected an integer below 2^31, found 4294967296"},
     Broken{R"("compute_units":132)", R"("compute_units":9223372036854775808)",
@@ -140,7 +139,7 @@ constexpr std::array broken{
     Broken{R"("elapsed_seconds":5.214)", R"("elapsed_seconds":null)",
            "results[0].elapsed_seconds: expected a number, found null"},
     Broken{R"("level":1)", R"("level":0)",
-           "results[0].findings[0].level: expected an integer from 1, found 0"},
+           "results[0].findings[0].level: expected an integer of at least 1, found 0"},
     Broken{R"("value":1.616e-08)", R"("value":NaN)",
            "results[0].findings[0].value: expected JSON, found a syntax error at line 1, column "},
     Broken{R"("source":"derived")", R"("source":"guessed")",

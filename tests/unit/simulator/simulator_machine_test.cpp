@@ -162,7 +162,7 @@ TEST_CASE("a machine file with a fault is refused with its path") {
   CHECK(refusal_of(with(good, R"("keeps_loads":true)", R"("keeps_loads":1)")) ==
         "l1.keeps_loads: expected true or false, found 1");
   CHECK(refusal_of(with(good, R"({"low":29,"high":61})", R"({"low":62,"high":61})")) ==
-        "l2.latency_cycles.high: expected at least low, found 61");
+        "l2.latency_cycles.high: expected at least the value of low, found 61");
   CHECK(refusal_of(with(good, R"("store_buffer":{"entries":32})", R"("store_buffer":32)")) ==
         "store_buffer: expected an object, found 32");
 }

@@ -32,16 +32,16 @@ std::string problem_of(double scale, double host_ns = 50e3) {
 
 TEST_CASE("event times are held against the host's from both sides") {
   const std::string too_long =
-      "by event times, a launch took longer than the host waited for this launch";
+      "according to event times, a launch took longer than the host waited for it";
   CHECK(problem_of(1.0).empty());
   CHECK(problem_of(1.0, 5e6).empty());  // the overhead is equal for both chains
   CHECK(problem_of(1.08).empty());
   CHECK(problem_of(1.15) ==
-        "8 times the work added 15.2 ms by event times, but 17.5 ms by the host's clock");
+        "with 8 times the work, event times grew by 15.2 ms, but the host's times by 17.5 ms");
   CHECK(problem_of(1.5) ==
-        "8 times the work added 11.7 ms by event times, but 17.5 ms by the host's clock");
+        "with 8 times the work, event times grew by 11.7 ms, but the host's times by 17.5 ms");
   CHECK(problem_of(42.0) ==
-        "8 times the work added 0.417 ms by event times, but 17.5 ms by the host's clock");
+        "with 8 times the work, event times grew by 0.417 ms, but the host's times by 17.5 ms");
   CHECK_FALSE(problem_of(42.0, 5e6).empty());
   CHECK_FALSE(problem_of(1000.0).empty());
   CHECK(problem_of(0.98) == too_long);

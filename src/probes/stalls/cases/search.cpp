@@ -165,8 +165,8 @@ LaunchTimes Search::launch() {
   if (all[1] != 0 || all[0] < tree_.nodes()) {
     empty_slots();
     throw Unsupported(
-        fmt::format("no progress: a work-group waited {} times for a lock that another held; {} of "
-                    "{} nodes were done",
+        fmt::format("no progress: a work-group waited {} times for a lock that another work-group "
+                    "held; {} of {} nodes were done",
                     budget, all[0], tree_.nodes()));
   }
   return times;
@@ -305,9 +305,9 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
   }
   const auto all = phase_time(points, phase_all, device);
   if (!all) {
-    findings.push_back(without_value(stack_part_name, bar, stack_view_clock,
-                                     "distinguishing waiting from work needs an in-kernel clock",
-                                     "share"));
+    findings.push_back(without_value(
+        stack_part_name, bar, stack_view_clock,
+        "without an in-kernel clock, clprobe cannot distinguish waiting from work", "share"));
     return;
   }
   add_clock_parts(bar, phase_times(points, device, labels), all->ns, points, findings);
