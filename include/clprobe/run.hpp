@@ -420,6 +420,8 @@ struct Run {
   HostInfo host{};
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
+  /// Results that a report leaves out, and that name levels of the others. Not in documents.
+  std::vector<ProbeResult> unshown{};
   std::vector<Warning> warnings{};  ///< warnings about the whole device
   /// Reference points that belong to the whole run instead of one probe.
   std::vector<Reference> references{};

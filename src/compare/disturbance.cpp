@@ -422,10 +422,11 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
 
 namespace {
 
-/// Returns true if the interval is one of differences instead of ratios: for shares, and for values
-/// that may be 0.
+/// Returns true if the interval is one of differences instead of ratios: for values that may be 0,
+/// and for shares except ratios of rates or times.
 bool is_of_differences(const Finding& finding) {
-  return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
+  if (!(*finding.value > 0.0)) return true;
+  return !finding.is_ratio && (is_share(finding) || !finding.part_of.empty());
 }
 
 /// Returns `distance` with the independent distance `other` added (`sign` 1) or removed (`sign`
@@ -437,9 +438,11 @@ double combined(double distance, double other, double sign) {
 void move_ends(Finding& finding, double half_width, double sign) {
   const double value = *finding.value;
   const bool is_difference = is_of_differences(finding);
-  // A disturbance of the whole changes each part by the same factor.
-  const double other =
-      is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
+  // A disturbance of the whole changes each part by the same factor. The disturbance of a share is
+  // in shares.
+  double other = half_width;
+  if (is_difference && !is_share(finding)) other *= std::fabs(value);
+  if (!is_difference && is_share(finding)) other /= value;
   const auto end = [&](double at, double side) {
     // An end at or below 0 has no logarithm and stays unchanged. An end on the wrong side of the
     // value also stays unchanged.

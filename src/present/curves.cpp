@@ -178,7 +178,9 @@ std::string_view unit_of(const ProbeResult& result) { return to_word(result.unit
 
 std::string value_title(const ProbeResult& result) {
   const std::string& title = result.view.value_title;
-  const bool is_usual = title.empty() || title == "time of an access";
+  // The title describes the points that have the declared parameter on the x axis.
+  const bool is_usual =
+      title.empty() || title == "time of an access" || x_of(result) != result.view.x;
   if (is_usual) return result.unit == Unit::seconds ? "latency" : "rate";
   return printable(title);
 }

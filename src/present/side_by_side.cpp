@@ -89,11 +89,12 @@ std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& re
   return levels;
 }
 
-ComparedResult digest_of(const Run& run, const ProbeResult& result) {
-  Run alone;
-  alone.device = run.device;
-  alone.results = {result};
-  return std::move(digest(alone, "").results.back());
+/// Returns the digest of a probe's result. The whole run is digested, as in comparisons, since
+/// levels get their names from other probes as well.
+ComparedResult digest_of(Run run, std::string_view probe) {
+  std::ranges::copy(run.unshown, std::back_inserter(run.results));
+  RunDigest all = digest(run, "");
+  return std::move(*std::ranges::find(all.results, probe, &ComparedResult::probe));
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ std::vector<LevelPositions> level_positions(std::span<const Run> runs, std::stri
   std::vector<ComparedResult> digests(runs.size());
   std::map<std::string_view, std::size_t> first_with;
   for (const auto& [run, result] : results_of(runs, probe)) {
-    if (runs.size() > 1) digests[run] = digest_of(runs[run], *result);
+    if (runs.size() > 1) digests[run] = digest_of(runs[run], probe);
     for (const auto& [series, levels] : levels_by_series(*result)) {
       const std::size_t first = first_with.emplace(series, run).first->second;
       LevelMaps maps;

@@ -62,9 +62,10 @@ constexpr std::array warning_texts{
                 "{changed_share}",
                 "perhaps another program uses the device; the intervals allow for changes by a "
                 "factor of {allowed_factor}"},
-    WarningText{"cores_shared", "shared cores",
-                "other processes used {others_share} of the CPU while {probe} measured",
-                "close other programs; clprobe widened the intervals of the affected results"},
+    WarningText{
+        "cores_shared", "shared cores",
+        "other processes used {others_share} of the CPU while {probe} measured",
+        "close other programs; intervals allow only for the changes that reference points showed"},
     WarningText{
         "end_not_shared", "levels that disagree",
         "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "

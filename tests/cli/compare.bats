@@ -348,3 +348,11 @@ slower() {
   clprobe import
   fails_with 2 'import FILE'
 }
+
+@test "a report of two runs pairs the levels of a probe as compare does" {
+  local epyc=$source/results/amd/epyc/pocl-3.1_2026-11-28.json xeon=$source/results/intel/xeon/pocl-5.0_2026-11-27.json
+  clprobe report "$epyc" "$xeon" bandwidth -o all.txt
+  grep --quiet -E '^ *read-one-unit 1 bandwidth +204 GB/s +·' all.txt
+  clprobe compare "$epyc" "$xeon" bandwidth -v -o pairs.txt
+  grep --quiet -E '204 GB/s +·' pairs.txt
+}

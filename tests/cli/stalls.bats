@@ -118,7 +118,7 @@ most_threads() {
 }
 
 @test "a search by several compute units: options, priorities, and what single units have" {
-  clprobe --device sim:gsi gsi --case utsd --units 2 --set nodes=60,poll=group,back-off=50 \
+  clprobe --device sim:gsi gsi --case utsd --compute-units 2 --set nodes=60,poll=group,back-off=50 \
     --priority control,idle -o run.json
   [ "$status" -eq 0 ]
   jq -e '.results[0].points | length == 2 and all(.parameters.units == 2 and

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -242,8 +243,11 @@ void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& pro
   if (!probes.empty()) {
     refuse_missing("probe", probes, probes_in(runs));
     for (Run& run : runs) {
-      std::erase_if(run.results,
-                    [&](const ProbeResult& each) { return !contains(probes, each.probe); });
+      const auto others = std::stable_partition(
+          run.results.begin(), run.results.end(),
+          [&](const ProbeResult& each) { return contains(probes, each.probe); });
+      std::move(others, run.results.end(), std::back_inserter(run.unshown));
+      run.results.erase(others, run.results.end());
       std::erase_if(run.warnings,
                     [&](const Warning& each) { return is_between_others(each, probes); });
     }

@@ -21,7 +21,7 @@ using simulator::Machine;
 TEST_CASE("what was typed is what is simulated") {
   const Machine machine = simulator::preset("gsi");
   Request request = request_for({"utsd", "implicit"});
-  request.own.set("units", std::uint64_t{2});
+  request.own.set("compute-units", std::uint64_t{2});
   request.own.set("set", std::vector<std::string>{
                              "nodes=40", "warps=3", "local-queue=4", "back-off=100", "poll=group",
                              "steps=5", "step-operations=7", "state-lines=6", "written-lines=2",

@@ -166,7 +166,7 @@ CaseOptions read_options(const Request& request) {
   read.has_launch = std::any_of(
       request.traces.begin(), request.traces.end(),
       [](const AskedTrace& each) { return each.file->groups_of == simulator::GroupsOf::launch; });
-  read.units = own.number("units");
+  read.units = own.number("compute-units");
   for (const std::string& each : own.words("set")) {
     if (read.problem.empty()) read.problem = read_setting(each, read);
   }
@@ -192,7 +192,7 @@ std::string find_option_problem(const CaseOptions& read) {
   };
   const bool searches = has("uts") || has("utsd");
   if (read.units && !searches && !read.has_launch) {
-    return "--units: applies only to uts, utsd and traces of a whole launch";
+    return "--compute-units: applies only to uts, utsd and traces of a whole launch";
   }
   if (!searches && (read.owns_atomics || read.stores_pass_releases)) {
     return "--what-if: applies only to uts and utsd";

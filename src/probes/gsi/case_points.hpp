@@ -40,7 +40,7 @@ inline constexpr Option case_options[]{
                 "memory (`implicit`), and kernels without memory accesses (`compute`). Default: "
                 "all kernels that the machine can run.",
      .value = Choices{case_words}},
-    {.name = "units",
+    {.name = "compute-units",
      .value_name = "N",
      .summary = "compute units to simulate in a search or a launch",
      .details = "Number of compute units, 1 to 64, that `uts`, `utsd` and traces of a whole launch "
@@ -170,7 +170,7 @@ struct CaseOptions {
 };
 CaseOptions read_options(const Request& request);
 
-/// Returns the first option that is invalid or has no effect, with the reason: "--units: ...".
+/// Returns the first option that is invalid or has no effect, with the reason: "--compute-units: ...".
 /// Returns an empty text if all options apply.
 std::string find_option_problem(const CaseOptions& read);
 

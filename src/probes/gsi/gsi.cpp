@@ -143,7 +143,7 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-/// Returns the number of compute units that run a trace: the number of `--units`, or by default all
+/// Returns the number of compute units that run a trace: the number of `--compute-units`, or by default all
 /// units, at most max_default_units.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
                         const CaseOptions& options) {

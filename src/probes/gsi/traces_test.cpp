@@ -141,7 +141,7 @@ TEST_CASE("of a whole launch all units have their shares, or so many as are aske
     CAPTURE(each.machines);
     machine.core.compute_units = each.machines;
     Request request = request_of("clprobe-trace 1\ngroups launch\n" + body);
-    if (each.units) request.own.set("units", *each.units);
+    if (each.units) request.own.set("compute-units", *each.units);
     const ProbeResult result = measured_trace(machine, request);
     REQUIRE(result.points.size() == 1);
     const Point& point = result.points[0];
@@ -188,7 +188,7 @@ TEST_CASE("units of a launch have its locks in common, and nobody else holds the
         "clprobe-trace 1\ngroups launch\n" + std::string(lock) +
         "\nprogram 0\nrepeat 20\nacquire 0\nrepeat 200\nalu r1 needs=r1\nend\nrelease 0\nend\n"
         "group\nwarp program=0 lanes=32 number=0\ngroup\nwarp program=0 lanes=32 number=1\n");
-    request.own.set("units", units);
+    request.own.set("compute-units", units);
     Machine machine = simulator::preset("gsi");
     machine.core.compute_units = 2;
     const ProbeResult result = measured_trace(machine, request);
@@ -206,15 +206,15 @@ TEST_CASE("units of a launch have its locks in common, and nobody else holds the
   CHECK(cycles_with(held, 1) > 10 * alone);
 }
 
-TEST_CASE("--units needs a search or a trace of a whole launch") {
+TEST_CASE("--compute-units needs a search or a trace of a whole launch") {
   const std::string body = "program 0\nalu r1\ngroup\nwarp program=0 lanes=32\n";
   const DeviceInfo device = describe_device(simulator::preset("gsi"));
   Request request = request_of("clprobe-trace 1\n" + body);
-  request.own.set("units", std::uint64_t{2});
+  request.own.set("compute-units", std::uint64_t{2});
   CHECK(probe.check(device, request) ==
-        "--units: applies only to uts, utsd and traces of a whole launch");
+        "--compute-units: applies only to uts, utsd and traces of a whole launch");
   request = request_of("clprobe-trace 1\ngroups launch\n" + body);
-  request.own.set("units", std::uint64_t{2});
+  request.own.set("compute-units", std::uint64_t{2});
   CHECK(probe.check(device, request).empty());
 }
 

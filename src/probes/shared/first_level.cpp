@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,9 @@ std::optional<Finding> beyond_last(Finding made, const Level& last,
     return point.working_set_bytes > last.capacity->high;
   });
   if (first == curve.end()) --first;  // the level ends below the largest working set
+  // If no size lies between the level and the largest one, the level's last size is named.
+  const bool is_alone = std::next(first) == curve.end() && first != curve.begin();
+  const CurvePoint& from = is_alone ? *std::prev(first) : *first;
   const auto [fastest, slowest] = std::minmax_element(
       first, curve.end(),
       [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
@@ -71,10 +75,9 @@ std::optional<Finding> beyond_last(Finding made, const Level& last,
                    in_unit(made, slowest->latency)});
   made.low = low;
   made.high = high;
-  made.reason =
-      fmt::format("no plateau beyond {}: {} there, {} at {}", size_text(first->working_set_bytes),
-                  show(in_unit(made, first->latency)), show(*made.value),
-                  size_text(curve.back().working_set_bytes));
+  made.reason = fmt::format("no plateau beyond {}: {} there, {} at {}",
+                            size_text(from.working_set_bytes), show(in_unit(made, from.latency)),
+                            show(*made.value), size_text(curve.back().working_set_bytes));
   return made;
 }
 

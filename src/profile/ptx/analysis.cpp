@@ -180,7 +180,7 @@ Analysis::Names Analysis::flow_from(const std::function<bool(std::size_t)>& is_s
 
 /// Finds the branches to which values from memory flow.
 void Analysis::find_decisions() {
-  const Names data = flow_from([this](std::size_t i) {
+  data_ = flow_from([this](std::size_t i) {
     const Use& use = uses_[i];
     if (use.kind != Kind::load) return use.kind == Kind::atomic || use.kind == Kind::fixed;
     return use.place.space == Space::global || use.place.space == Space::constant ||
@@ -190,12 +190,16 @@ void Analysis::find_decisions() {
     // A private array that data index can be removed like other memory. Library functions use such
     // arrays for large arguments.
     const bool is_access = use.kind == Kind::load || use.kind == Kind::store;
-    if (is_access && use.place.space == Space::local && contains_any(data, use.addresses)) {
+    if (is_access && use.place.space == Space::local && contains_any(data_, use.addresses)) {
       use.part = use.kind == Kind::load ? Part::loads : Part::stores;
       use.counted = use.part;
     }
-    decisions_.push_back(can_branch(use) && contains_any(data, use.guards));
+    decisions_.push_back(can_branch(use) && contains_any(data_, use.guards));
   }
+}
+
+bool Analysis::are_data(const std::vector<std::string>& registers) const {
+  return contains_any(data_, registers);
 }
 
 bool Analysis::is_steady() const {

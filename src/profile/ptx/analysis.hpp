@@ -62,6 +62,8 @@ class Analysis {
   [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
   /// Returns for each statement whether it is a branch that values from memory decide.
   [[nodiscard]] const std::vector<bool>& decisions() const { return decisions_; }
+  /// True if values from memory flow into one of the registers.
+  [[nodiscard]] bool are_data(const std::vector<std::string>& registers) const;
   /// True if no branch depends on the order or the time in which work-items run, so that each
   /// launch decides as another one did.
   [[nodiscard]] bool is_steady() const;
@@ -82,6 +84,7 @@ class Analysis {
   bool is_replayed_;
   std::vector<Use> uses_{};
   std::vector<bool> decisions_{};
+  Names data_{};  // registers to which values from memory flow
   std::map<std::string, Objects, std::less<>> origins_{};
   // State of one search for the instructions that must stay.
   Names needed_{};

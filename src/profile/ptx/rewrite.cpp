@@ -40,13 +40,15 @@ class Writer {
   Writer(const Kernel& kernel, const Analysis& analysis, const std::vector<bool>& removed,
          Branches branches)
       : kernel_(kernel),
+        analysis_(analysis),
         uses_(analysis.uses()),
         decisions_(analysis.decisions()),
         removed_(removed),
         branches_(branches) {
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       const bool has_values = uses_[i].kind != Kind::barrier && uses_[i].kind != Kind::fence;
-      has_sink_ = has_sink_ || (removed[i] && has_values);
+      const bool is_replayed = branches == Branches::replayed && decisions_[i];
+      has_sink_ = has_sink_ || (removed[i] && has_values) || is_replayed;
     }
   }
 
@@ -61,12 +63,14 @@ class Writer {
   void write_end();
   void replace(std::size_t index);
   void add_value(const Statement& of, const std::string& name);
+  void add_address(const Statement& of, const std::string& name);
   void add_line(const Statement& of, const std::string& instruction);
   void write_unknown(const Statement& of, const std::string& result);
 
   void write_decision(const Statement& of);
 
   const Kernel& kernel_;
+  const Analysis& analysis_;
   const std::vector<Use>& uses_;
   const std::vector<bool>& decisions_;
   const std::vector<bool>& removed_;
@@ -93,6 +97,13 @@ void Writer::add_value(const Statement& of, const std::string& name) {
                              : fmt::format("mov.b32 %clp_t, {{{0}, {0}}}", name));
   }
   add_line(of, "add.u32 %clp_s, %clp_s, %clp_t");
+}
+
+/// Adds the lower half of an address to the sum that is tested before the kernel returns.
+void Writer::add_address(const Statement& of, const std::string& name) {
+  const bool is_wide = kernel_.registers.width(name) == 64;
+  if (is_wide) add_line(of, "cvt.u32.u64 %clp_t, " + name);
+  add_line(of, "add.u32 %clp_s, %clp_s, " + (is_wide ? "%clp_t" : name));
 }
 
 /// Gives `result` a value that the compiler cannot know and that usually differs from other loads'.
@@ -127,6 +138,10 @@ void Writer::replace(std::size_t index) {
   const Use& use = uses_[index];
   if (use.kind == Kind::barrier || use.kind == Kind::fence) return;
   for (const std::string& each : use.values) add_value(of, each);
+  // Addresses that data decide may be all that the kernel computes from the data.
+  if (analysis_.are_data(use.addresses)) {
+    for (const std::string& each : use.addresses) add_address(of, each);
+  }
   if (use.results.empty()) return;
   if (is_new_block_) text_ += "add.u32 %clp_c, %clp_c, %clp_z;\n";
   is_new_block_ = false;
@@ -143,7 +158,8 @@ std::string Writer::target_of(const Statement& of) const {
 }
 
 /// Writes a branch that values from memory decide. A word holds 31 decisions, the first in its
-/// lowest bit, and bit 31 is set, so that a work-item has used up its word when only 1 is left.
+/// lowest bit, and bit 31 is set, so that a work-item has used up its word when only 1 is left. A
+/// replayed branch adds its own decision to the sum, so that the arithmetic that computes it stays.
 void Writer::write_decision(const Statement& of) {
   const bool is_negated = of.guard.starts_with("@!");
   const std::string predicate = of.guard.substr(is_negated ? 2 : 1);
@@ -156,6 +172,7 @@ void Writer::write_decision(const Statement& of) {
     add_line(of, target_of(of));
     return;
   }
+  text_ += fmt::format("selp.u32 %clp_t, 1, 0, {};\nadd.u32 %clp_s, %clp_s, %clp_t;\n", predicate);
   text_ +=
       "setp.eq.u32 %clp_p, %clp_w, 1;\n@%clp_p ld.global.u32 %clp_w, [%clp_b];\n"
       "@%clp_p add.s64 %clp_b, %clp_b, %clp_e;\nand.b32 %clp_t, %clp_w, 1;\n"

@@ -149,7 +149,9 @@ TEST_CASE("a ratio has the disturbances of both of its operands, which change in
   hold_disturbance(run);
   const std::vector<Finding>& held = run.results[0].findings;
   CHECK(held[1].disturbance == doctest::Approx(0.9 * 0.05));
-  CHECK(*held[1].high == doctest::Approx(0.9 * 1.05));
+  // The ends of a ratio stay above 0, however large the disturbance is.
+  CHECK(*held[1].high == doctest::Approx(0.9 * std::exp(0.05)));
+  CHECK(*with_disturbance(of_level, 0.9 * 3.0).low == doctest::Approx(0.9 * std::exp(-3.0)));
   // The level's rate is unknown, so the largest disturbance of a rate counts.
   CHECK(held[2].disturbance == doctest::Approx(std::hypot(0.03, 0.4)));
   CHECK(*held[2].low == doctest::Approx(10.0 * std::exp(-std::hypot(0.03, 0.4))));

@@ -113,11 +113,22 @@ TEST_CASE("ptx: what decides on addresses and branches stays, with all that it n
   CHECK(count_in(rewrite(module, "k", parts({Part::loads})), Part::loads) == Count{3, 1});
   // Without the store, no address needs the index.
   const Parts memory = parts({Part::loads, Part::stores});
-  CHECK(count_in(rewrite(module, "k", memory), Part::loads) == Count{3, 2});
+  const Rewritten without = rewrite(module, "k", memory);
+  CHECK(count_in(without, Part::loads) == Count{3, 2});
+  // The arithmetic of addresses that data decide stays.
+  CHECK(count_of(without.text, "cvt.u32.u64 %clp_t, %rd4;") == 2);
+  CHECK(count_of(without.text, "cvt.u32.u64 %clp_t, %rd1;") == 0);
   const Rewritten replayed = rewrite(module, "k", memory, Branches::replayed);
   CHECK(replayed.decisions == 1);
   CHECK(count_in(replayed, Part::loads) == Count{3, 3});
   CHECK(replayed.text.find("@%clp_p bra $end;") != std::string::npos);
+  // So does the arithmetic of decisions, even if nothing is removed.
+  constexpr std::string_view decision{
+      "selp.u32 %clp_t, 1, 0, %p1;\nadd.u32 %clp_s, %clp_s, %clp_t;"};
+  CHECK(count_of(replayed.text, decision) == 1);
+  const Rewritten whole = rewrite(module, "k", {}, Branches::replayed);
+  CHECK(count_of(whole.text, decision) == 1);
+  CHECK(count_of(whole.text, "setp.ne.u32 %clp_p, %clp_s, 0x9e3779b9;") == 1);
   const Rewritten recorded = rewrite(module, "k", {}, Branches::recorded);
   CHECK(recorded.text.find("selp.u32 %clp_t, 1, 0, %p1;") != std::string::npos);
   CHECK(recorded.text.find("@%p1 bra $end;") != std::string::npos);

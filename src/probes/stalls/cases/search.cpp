@@ -59,10 +59,11 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   const auto span = phase_time(points, phase_span, device);
   if (!held || !span || !(span->ns_interval.low > 0.0)) return;
   const double groups = shape_of<Shape>(*points.front()).groups;
+  const double share = groups * held->ns / span->ns;
+  const double most = groups * held->ns_interval.high / span->ns_interval.low;
   findings.push_back(finding_of(lock_use_name, bar, "share", "in-kernel clock of the lock holders",
-                                groups * held->ns / span->ns,
-                                groups * held->ns_interval.low / span->ns_interval.high,
-                                groups * held->ns_interval.high / span->ns_interval.low));
+                                share, groups * held->ns_interval.low / span->ns_interval.high,
+                                std::max(share, std::min(1.0, most))));
 }
 
 // Indices of the ticks and of the stamps in a group's results, as cl/stalls_search.clh stores them.
