@@ -185,7 +185,11 @@ cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
     units.push_back(build_text(session, preamble + bundle.texts[i], bundle.options[i], is_whole));
   }
   if (is_whole) return units.front();
-  return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
+  try {
+    return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
+  } catch (const cl::Error& error) {
+    throw DeviceError(fmt::format("the program does not link on this device: {}", describe(error)));
+  }
 }
 
 std::string ptx_of(const cl::Kernel& kernel) {

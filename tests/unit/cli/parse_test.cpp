@@ -30,6 +30,15 @@ const ProbeOptions& asked(const Options& options, std::string_view probe) {
 /// Formats as messages list them.
 std::string names_of(bool (*has)(const Writer&)) { return join_choices(format_names(has)); }
 
+/// File extensions as messages list them.
+std::string endings() {
+  std::vector<std::string_view> all;
+  for (const Writer* const each : writers()) {
+    if (each->ending.starts_with('.')) all.push_back(each->ending);
+  }
+  return join_choices(all);
+}
+
 /// The message of the usage error, or nothing when there was none.
 std::string message_of(const Words& arguments) {
   try {
@@ -374,11 +383,9 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--generate", "tcsh"},
        "--generate: unknown value 'tcsh': choose man, bash, zsh, fish or schema"},
       {{"-o", "run.jsn"},
-       "--output: 'run.jsn' has no known file extension: did you mean '.json'? end the name in "
-       ".txt, .json, .csv, .md, .html or .svg"},
-      {{"-o", "run"},
-       "--output: 'run' has no known file extension: end the name in .txt, .json, "
-       ".csv, .md, .html or .svg"},
+       "--output: 'run.jsn' has no known file extension: did you mean '.json'? end the name in " +
+           endings()},
+      {{"-o", "run"}, "--output: 'run' has no known file extension: end the name in " + endings()},
   });
 }
 
