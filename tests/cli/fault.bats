@@ -273,7 +273,7 @@ failed_points() {
   json_says '[.results[0].points[] | select(.series == "load-model") | .parameters.sub_groups] | sort == [1, 1, 2, 2]' \
     a.json
   json_says '.results[0].warnings | map(select(.code == "point_refused").facts) == [{"series": "load-model",
-    "reason": "the driver runs this kernel with at most 16 work-items, not 32", "points": 2}]' a.json
+    "reason": "the driver runs this kernel with at most 16 work-items per work-group, but the probe needs 32", "points": 2}]' a.json
   run --separate-stderr "$CLPROBE" report a.json
-  [[ $output == *'with at most 16 work-items, not 32'* ]]
+  [[ $output == *'with at most 16 work-items per work-group, but the probe needs 32'* ]]
 }

@@ -110,7 +110,7 @@ setup() {
   grep -q '<title>latency: ' latency.svg
   grep -q '<title>other: ' other-one.svg
   clprobe report b.json -o picture.svg
-  fails_with 2 'latency, other' '-o latency.svg'
+  fails_with 2 'latency, other' 'as in latency.svg'
   clprobe report b.json -f svg
   fails_with 2 'latency, other'
 }
