@@ -45,7 +45,7 @@ queue.finish()
 """
 
 IMAGE = "IMAGE"  # placeholder in a command for a generated picture
-# Package, and the command without the files that it writes.
+# Package and command of each program.
 APPS: dict[str, tuple[str, list[str]]] = {
     "clpeak": ("clpeak", ["clpeak", "--global-bandwidth", "--compute-sp"]),
     "clpeak-latency": ("clpeak", ["clpeak", "--kernel-latency"]),
@@ -71,7 +71,7 @@ MEASURED = re.compile(r" *\d+\.\d+ (ms|us|s|GB/s|GFLOPS)\b")
 
 @dataclasses.dataclass
 class Count:
-    """Numbers of kernels of a program."""
+    """Numbers of kernels of a program, the comparison of its output, and reasons for kernels not counted."""
 
     wanted: int = 0
     captured: int = 0

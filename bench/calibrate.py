@@ -17,7 +17,7 @@ The open parameters are:
 
 Simulating one setting takes 0.1 s for the arrays, 2 s for `utsd` and 9 s for both searches. The arrays are
 therefore searched, and the searches are evaluated at promising settings:
-1. Machine values that alone, applied to START, make the searches miss more than two statements are dropped.
+1. Machine values are dropped if each alone, applied to START, makes the searches miss over two statements.
 2. Arrays and machine: coordinate descents from START, from FOUND, and from the best --descents of
    --starts random settings. A descent tries each value of each parameter in turn until a round changes
    nothing. Then follow --hops steps to the best of 48 random settings that differ from the current one
@@ -28,7 +28,7 @@ therefore searched, and the searches are evaluated at promising settings:
    decides alone, make it worse than the best known setting.
 
 The best setting misses the fewest statements of the thesis: ratios within 25 %, and the sentences of
-bench/thesis.py, which count twice. Scores of the arrays, which are small, are means over four seeds. Ties go
+bench/thesis.py, which count twice. The arrays are small, so their scores are means over four seeds. Ties go
 to the smallest mean |ln(here / thesis)|, summed over arrays and searches; a ratio with a 0 on one side counts
 as a factor of 16.
 The search is deterministic unless --minutes ends it. --show only prints the table for the defaults. --beyond
@@ -232,7 +232,7 @@ class Search:
 
     def descend(self, settings: Settings, grids: Grids, rounds: int,
                 score: Callable[[Settings], Score]) -> Settings:
-        """Descends by coordinates until no single change improves the score."""
+        """Descends by coordinates until no single change improves the score, for `rounds` rounds at most."""
         for _ in range(rounds):
             before = settings
             for name, grid in grids.items():
@@ -248,8 +248,8 @@ class Search:
         return plus(score, self.searches(settings, max_missed - score[0]))
 
     def steepest(self, settings: Settings, grids: Grids, rounds: int, max_missed: float) -> Settings:
-        """Repeats the best single change among all parameters. It needs few rounds, which suits slow
-        simulations."""
+        """Makes the best single change of all parameters, and repeats this while the score improves, `rounds`
+        times at most. Few rounds suffice, which suits slow simulations."""
         for _ in range(rounds):
             tries: list[Settings] = [{**settings, name: value}
                                      for name, grid in grids.items() for value in grid]

@@ -47,7 +47,7 @@ class Intervals:
         return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
 
     def half(self) -> float:
-        """Returns the median of half the interval's width."""
+        """Returns the median half width of the intervals."""
         return statistics.median(self.halves)
 
 

@@ -289,8 +289,8 @@ def share_text(shares: dict[str, float], name: str) -> str:
 
 
 def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> str:
-    """Tells whether `profile` agrees with `stalls`: its cause for the first cause of `stalls` must be its
-    largest, and within ten points."""
+    """Returns the verdict: "yes", or why `profile` disagrees. To agree, it must find the first cause of
+    `stalls` as its largest cause, and within ten points."""
     truth = first_of(known)
     if doubt:
         return doubt

@@ -10,7 +10,7 @@
 The kernels are those of bench/pairs and bench/known, or the bundles below FOLDER (`clprobe profile --keep`).
 `ncu` profiles the PTX that the OpenCL driver makes (ptx.py), launched by CUDA (cuda_launch.py) with caches
 flushed, in a process per kernel. The table gives the reason if a kernel fails. DOCUMENTs are files that
-`clprobe profile -o` wrote. Both divide the time into four parts:
+`clprobe profile -o` wrote. Both tools divide the time into four parts:
 - memory: data and structural stalls, including atomics and fences
 - synchronization
 - idle: cost of the last wave; for Nsight, cycles in which a unit has no warp
@@ -45,7 +45,7 @@ ROOT = pathlib.Path(__file__).resolve().parent
 FOLDERS = (ROOT / "pairs", ROOT / "known")
 PARTS = ("memory", "synchronization", "idle", "within")
 LANES = "lanes"
-STARTING = "idle: starting groups"  # part of the bar
+STARTING = "idle: starting groups"  # label of a cause
 MIN_SHARE = 0.05
 
 # Nsight's stall reasons by part; all others count as within.
@@ -100,7 +100,7 @@ class Shares:
         return [f"{self.first} {100 * self.parts[self.first]:.0f}" if self.parts else "", self.cause]
 
 
-# File of the kernel's text and launch. Bundles contain their texts.
+# Files of the kernel's text and of its launch. Bundles contain their texts, so the first is None.
 Launch = tuple[pathlib.Path | None, pathlib.Path]
 
 

@@ -76,7 +76,7 @@ class Row:
 
 
 def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
-    """Runs clprobe; raises CalledProcessError where it fails."""
+    """Returns the profile of a kernel. Raises CalledProcessError if clprobe fails."""
     base = next(folder / kernel for folder in FOLDERS if (folder / f"{kernel}.json").exists())
     result = profiled.profile_of(clprobe, base.with_suffix(".cl"), base.with_suffix(".json"), options)
     findings: list[dict[str, Any]] = result["findings"]
@@ -89,7 +89,7 @@ def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
 
 
 def seconds_of(clprobe: str, kernel: str, options: list[str]) -> float:
-    """Returns the time of a kernel, without its causes."""
+    """Returns the time of a kernel in seconds, measured with --quick."""
     return profile(clprobe, kernel, ["--quick", *(each for each in options if each != "--quick")]).seconds
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines and `clprobe profile` runs shared by known.py, pairs.py and apps.py."""
+"""Command lines and `clprobe profile` runs shared by known.py, pairs.py, apps.py and nsight.py."""
 
 import argparse
 import json
@@ -55,7 +55,7 @@ def levels_of(clprobe: str, options: list[str], folder: pathlib.Path) -> list[st
 
 
 def profile_of(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> dict[str, Any]:
-    """Profiles a kernel from a kernel file and a launch file."""
+    """Profiles a kernel from a kernel file and a launch file. Returns the result in the document."""
     return result_of([clprobe, "profile", "--kernel-file", str(text), "--launch", str(launch), "--json",
                       *options])
 

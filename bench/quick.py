@@ -34,7 +34,7 @@ def levels_of(document: dict[str, Any]) -> dict[int, float | None]:
 
 
 def latencies_of(document: dict[str, Any]) -> dict[str, float | None]:
-    """Returns the latencies of L1, L2 and memory. A single level cannot be assigned."""
+    """Returns the latencies of L1, L2 and memory. Of two levels, the last is memory; a single one is L1."""
     levels = levels_of(document)
     last = max(levels, default=0)
     return {"L1": levels.get(1), "L2": levels.get(2) if last > 2 else None,

@@ -43,7 +43,7 @@ def many_runs(runs: int) -> str:
 
 
 def seconds(program: str, words: list[str], files: list[str]) -> float:
-    """Returns the minimum time of several repeats."""
+    """Returns the minimum time of several repeats in seconds; infinite if one takes more than LIMIT_S."""
     minimum = float("inf")
     for _ in range(REPEATS):
         began = time.monotonic()

@@ -42,14 +42,14 @@ def times_of(words: list[str]) -> tuple[list[float], float]:
 
 
 def interval_of(ratios: list[float]) -> tuple[float, float]:
-    """Returns a bootstrap interval of the median."""
+    """Returns a 90 % bootstrap interval of the median."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
     return medians[RESAMPLES // 20], medians[-RESAMPLES // 20]
 
 
 def verdict_of(low: float, high: float) -> str:
-    """Tells whether the ratio is at most 5 % above 1."""
+    """Returns whether the ratio is at most 5 % above 1: yes, no, or open if the interval includes 5 %."""
     return "yes" if high <= MAX_RATIO else "no" if low > MAX_RATIO else "open"
 
 

@@ -40,7 +40,7 @@ class Bars:
         return sum(cycles for label, cycles in self.parts[bar].items() if label.startswith(part))
 
     def share(self, bar: str, part: str) -> float:
-        """Returns the share of such parts in the bar's time."""
+        """Returns the share of the bar's time in all parts whose labels begin with `part`."""
         return self.cycles(bar, part) / self.time[bar]
 
 

@@ -23,8 +23,8 @@ typedef uint4 words;
 #else
 typedef uint16 words;
 // A CPU core runs one work-item at a time, so it needs several independent sums. With one sum, a
-// core reads half of its cache's bandwidth. An iteration has eight vectors, because with four
-// vectors a core reads four fifths: the next address is known only three cycles after the present
+// core reaches half of its cache's bandwidth. An iteration has eight vectors, because with four
+// vectors a core reaches four fifths: the next address is known only three cycles after the present
 // address.
 #define UNROLL 8
 #define NO_SUMS                                                             \

@@ -120,10 +120,10 @@ typedef uint chain;
 #endif
 
 // Runs one work-group of whole sub-groups. `offsets` has a row of `lanes` numbers per chain. If
-// `lead` is not 0, the chains first make untimed accesses. A round is a barrier and `iterations`
-// between two clock reads. Only the last round counts, because earlier rounds load the code into
-// the instruction cache. The clock read directly follows the barrier, so all work-items start
-// together. out[2 * slot] is the time in ticks from the first start to the last end of all
+// `lead` is not 0, the chains first make untimed accesses. A round is a barrier, and `iterations`
+// iterations between two clock reads. Only the last round counts, because earlier rounds load the
+// code into the instruction cache. The clock read directly follows the barrier, so all work-items
+// start together. out[2 * slot] is the time in ticks from the first start to the last end of all
 // work-items. out[2 * slot + 1] is the checksum.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))

@@ -3,8 +3,8 @@
 // Runs with one work-item, and makes two stores but no loads. The host puts clock.clh before this
 // file.
 
-// One link of the chain. A link alternates product and XOR: compilers could combine products and
-// sums of successive links.
+// One link of the chain: a product and an XOR, because compilers could combine products and sums of
+// successive links.
 #define LINK value = (value * 6364136223846793005ul) ^ 1442695040888963407ul;
 #define LINK_8 LINK LINK LINK LINK LINK LINK LINK LINK
 #define LINK_64 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8

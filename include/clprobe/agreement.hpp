@@ -19,7 +19,7 @@ enum class Quantity { capacity, latency, bandwidth, implied_bytes_in_flight, lat
 /// memory.
 struct SharedQuantity {
   Quantity quantity{Quantity::capacity};
-  std::string_view memory{};   ///< memory of the whole device: "global", "local", "image"
+  std::string_view memory{};   ///< memory that the findings describe: "global", "local", "image"
   std::string_view finding{};  ///< name of the findings
   std::string_view series{};
 };
@@ -30,6 +30,7 @@ struct ProbeQuantities {
 };
 
 /// Codes of the warnings that a bandwidth level ends where no latency level ends.
+/// `lone_end_warning`: the end of no latency level is known.
 inline constexpr std::string_view end_warning = "end_not_shared";
 inline constexpr std::string_view lone_end_warning = "end_of_one_level";
 
@@ -37,7 +38,7 @@ inline constexpr std::string_view lone_end_warning = "end_of_one_level";
 inline constexpr std::string_view little_method = "Little's law";
 inline constexpr std::string_view latency_end_method = "beside latency";
 
-/// Adds the derived findings to each bandwidth level, and replaces the warnings about level ends. A
+/// Replaces the derived findings of each bandwidth level, and the warnings about level ends. A
 /// disturbed run gets no such warnings and no `latency_end` findings, since disturbances alone make
 /// curves differ. Requires `tell_disturbance` to be called first.
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all);

@@ -22,13 +22,13 @@ struct Budget {
   /// True if the user chose the time. For the default time, a simulated device has no limit, so
   /// that the host's load does not decide which points are measured.
   bool is_asked_for{false};
-  /// Part of the first visit that does not count as probe time, as an upper limit. The first visit
-  /// prepares buffers and cycles that all points share. In unordered plans, the whole first visit
-  /// is excluded, since the time limit could drop any point.
+  /// Maximum time of the first visit that does not count as probe time, in ordered plans. The first
+  /// visit prepares buffers and cycles that all points share. In unordered plans, the whole first
+  /// visit is excluded, since the time limit could drop any point.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
   /// Relative width of a point's interval at or below which the point needs no more visits.
   double relative_interval{0.01};
-  /// Minimum time of a probe. The engine repeats the points until this time has passed.
+  /// Minimum time of a probe after its first visit. Until then, the engine repeats the points.
   std::chrono::duration<double> min_time{0.0};
   /// Minimum number of visits of a point, spread over the whole run.
   int min_visits{2};
@@ -58,7 +58,6 @@ struct SchedulePolicy {
   bool is_quick{false};
 };
 
-/// Default budgets of probes.
 inline constexpr Budgets usual_budgets{.quick = {.probe_time = std::chrono::seconds(3),
                                                  .first_visit_time = std::chrono::seconds(1),
                                                  .min_visits = 1,

@@ -102,7 +102,7 @@ class OptionValues {
   [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
     return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
   }
-  /// Returns the value of an option of kind Choice or TracePath.
+  /// Returns the value of an option of kind Choice or TracePath; empty if the option is absent.
   [[nodiscard]] std::string word(std::string_view name) const {
     const std::vector<std::string> all = words(name);
     return all.empty() ? std::string() : all.front();

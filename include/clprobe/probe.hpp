@@ -301,17 +301,17 @@ struct Probe {
 /// Name of the option that selects series, for probes with more than one series.
 inline constexpr std::string_view series_option = "series";
 
-/// Copies the probe's declarations into a result: unit, view, and the role and direction of each
-/// finding. Readers of the document then do not need the probe.
+/// Copies the probe's declarations into a result (unit, view, roles and directions of findings), so
+/// that readers of the document do not need the probe. Also removes impossible values of findings.
 void declare(const Probe& probe, ProbeResult& result);
 
-/// Replaces the findings and warnings of the analysis with new results of `analyse`. Findings and
-/// warnings of the plan and of the engine stay. Throws RunFormatError for a point that the probe
-/// cannot read, with the path within the result ("points[3].parameters.line_bytes: is 0, but must
-/// be at least 1").
+/// Replaces the findings and warnings of the analysis with new results of `analyse`, and calls
+/// `declare`. Findings of the plan and warnings of the engine stay. A result without points keeps
+/// all findings. Throws RunFormatError for a point that the probe cannot read, with the path within
+/// the result ("points[3].parameters.line_bytes: is 0, but must be at least 1").
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
 
-/// Compares the findings of different probes about the device of `run` (agreement.hpp).
+/// Compares the findings of different probes, and adds the results to `run` (agreement.hpp).
 void tell_agreement(std::span<const Probe* const> probes, Run& run);
 
 }  // namespace clprobe

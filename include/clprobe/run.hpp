@@ -149,11 +149,11 @@ struct Finding {
   std::optional<double> value{};
   std::optional<double> low{};  ///< lower end of the interval or bracket of the value
   std::optional<double> high{};
-  std::string unit{};   ///< "seconds", "cycles", "bytes", or empty
+  std::string unit{};   ///< "seconds", "cycles", "bytes", ...; empty for plain numbers
   std::string label{};  ///< conclusion in a word: "cache", "tlb", "memory"
   Source source{Source::derived};
   std::string method{};  ///< method of the analysis: "segmentation", "slope", ...
-  std::string reason{};  ///< reason for a missing value
+  std::string reason{};  ///< reason for a missing value, or a warning about the value
   Role role{Role::fact};
   Better better{Better::unknown};
   /// Name of a larger finding, of any series, of which changes are judged as a share. If empty,
@@ -420,7 +420,7 @@ struct Run {
   HostInfo host{};
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
-  /// Results that a report leaves out, and that name levels of the others. Not in documents.
+  /// Results that a report leaves out, but whose levels name those of `results`. Not in documents.
   std::vector<ProbeResult> unshown{};
   std::vector<Warning> warnings{};  ///< warnings about the whole device
   /// Reference points that belong to the whole run instead of one probe.
@@ -431,7 +431,7 @@ struct Run {
 };
 
 /// Returns the usual direction of improvement for a unit: `less` for times and cycles, `more` for
-/// rates.
+/// rates, `unknown` for other units.
 Better usual_direction(std::string_view unit);
 
 /// Error of an unreadable run file: "results[0].points[3].samples[1].host_ns: expected an integer".

@@ -54,8 +54,8 @@ inline constexpr std::string_view stack_unit_most_name = "most_unit";
 inline constexpr std::string_view stack_ratio_name = "here";
 inline constexpr std::string_view stack_thesis_name = "thesis";
 
-/// Name of the share of a program's device time. It describes the series of the finding, and all
-/// series that begin with the same name ("triad" also describes "triad, folded").
+/// Name of the share of a program's device time. The share describes the finding's series, and all
+/// series that begin with this series and a comma ("triad" also describes "triad, folded").
 inline constexpr std::string_view stack_app_share_name = "app_share";
 
 /// Label of the remainder of a bar, which no cause explains.
@@ -71,7 +71,7 @@ struct StackPart {
   std::optional<double> low{};
   std::optional<double> high{};
   std::string reason{};    ///< warning about the share; may be empty
-  bool is_resolved{true};  ///< true if the share differs from 0
+  bool is_resolved{true};  ///< false if the share may be 0 (`is_unresolved_share`)
 };
 
 /// One bar in one view.
@@ -99,18 +99,19 @@ bool is_share_of_bar(const Finding& finding);
 /// findings of its series and name. This holds for shares of bars.
 bool is_told_by_label(const Finding& finding);
 
-/// Returns true for a share whose interval includes 0.
+/// Returns true for a share that may be 0: a "stall" other than the remainder, whose interval has a
+/// width and includes 0, or any share whose reason begins with `stack_not_resolved`.
 bool is_unresolved_share(const Finding& finding);
 
 /// Returns "not resolved: control, memory data: L2 (each within 4.0 % of 0)" for unresolved shares;
 /// empty if `findings` is empty.
 std::string describe_unresolved(std::span<const Finding* const> findings);
 
-/// Returns the stacks sorted by view, in the order of the constants above. Stacks of one view keep
-/// the order of the findings.
+/// Returns the stacks sorted by view, in the order of the constants `stack_view_`. Stacks of one
+/// view keep the order of the findings.
 std::vector<Stack> stacks_in(std::span<const Finding> findings);
 
-/// Returns the findings called `name` as one stack per bar, without times.
+/// Returns the shares called `name` as one stack per bar and view, without times.
 std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings);
 
 /// Returns the label up to the colon: "memory data".

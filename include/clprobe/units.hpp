@@ -33,20 +33,20 @@ constexpr Bytes gibibytes(std::uint64_t n) { return {n << 30U}; }
 /// text, for fractions of a byte and for sizes above 9.2e18 bytes.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
-/// Returns a size with a binary prefix and at most three significant digits: "512 B", "192 KiB",
-/// "27.6 MiB".
+/// Returns a size with a binary prefix, rounded to three significant digits, or to a whole number
+/// from 100: "512 B", "1012 KiB", "27.6 MiB".
 std::string format_bytes(Bytes size);
 /// Returns a number of bytes, possibly fractional, in the form of format_bytes().
 std::string format_byte_count(double value);
 
-/// Returns a time with three significant digits: "16.2 ns", "1.35 µs", "345 ns".
+/// Returns a time in ns, µs, ms or s, in the form of format_number(): "16.2 ns", "1.35 µs".
 std::string format_seconds(double seconds);
 
 /// Returns a rate with a decimal prefix, as in data sheets of memory: "4.41 TB/s", "19.8 GB/s".
 std::string format_rate(double bytes_per_second);
 
-/// Returns a number with three significant digits: "32.0", "281", "0.512". Only magnitudes of 1e15
-/// and more have an exponent.
+/// Returns a number with three significant digits, but at most 12 decimals: "32.0", "0.512". From
+/// 1000, rounds to a whole number: "4096". Only magnitudes of 1e15 and more have an exponent.
 std::string format_number(double value);
 
 /// Returns a number and its noun: "1 point", "3 points". The plural of `noun` must end in "s".

@@ -49,7 +49,6 @@ concept HasWords = requires {
   EnumWords<Enum>::table;
 };
 
-/// Returns the word of an enumerator.
 template <HasWords Enum>
 constexpr std::string_view to_word(Enum value) {
   return word_in(EnumWords<Enum>::table, value);

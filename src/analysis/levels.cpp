@@ -32,8 +32,8 @@ constexpr double knee_span = 1.1;      // ln 3
 constexpr double sparse_step = 0.41;   // ln 1.5
 constexpr double twice = 0.693;        // ln 2
 
-/// Returns the last segment of the plateau, without the foot of the knee that follows. A short
-/// segment at the end belongs to the knee if it rises by more than 5 % of the step.
+/// Returns the last segment of the plateau, without the foot of the knee that follows. A short last
+/// segment belongs to the knee if it begins more than 5 % of the step above its predecessor.
 const Segment& last_true_member(const LogCurve& curve, const Plateau& plateau, double next_y) {
   std::size_t i = plateau.members.size() - 1;
   while (i > 0) {
@@ -89,7 +89,7 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
   std::size_t low = below;
   while (low > core.first && curve.x[low] > x - margin) --low;
   // A level between this level and the next one may be missing, so that a miss costs less than
-  // `next_y`. In that case, the heights of the curve limit the capacity.
+  // exp(`next_y`). In that case, the heights of the curve limit the capacity.
   const double base = std::min(hit_height(curve, core), height(curve, plateau));
   while (low > plateau.first() && rising.y[low] > base + max_stay - sigma) --low;
   std::size_t left = core.first;
@@ -142,8 +142,8 @@ CleanCurve clean(std::span<const CurvePoint> points, SlowRise slow) {
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
   const double min_height = std::max(min_spike, spike_sigmas * raw_sigma);
-  // Dips are removed only from curves of times per byte. Latencies on disturbed hosts scatter so
-  // much that a dip may be the true level.
+  // Dips are removed for find_rate_levels() and faster_than_first(). In other curves they stay:
+  // latencies on disturbed hosts scatter so much that a dip may be the true level.
   result.curve = slow == SlowRise::no_level ? analysis::without_dips(raw, min_height) : raw;
   result.curve = analysis::without_spikes(result.curve, min_height);
   result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));
@@ -193,8 +193,8 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
   const auto is_faster = [&values = curve.y, bound](std::size_t i) {
     return i < values.size() && values[i] < bound;
   };
-  // The faster level must contain the smallest size. If the smallest size is slower, a single
-  // faster point is an outlier.
+  // A faster level that does not contain the smallest size needs two neighbouring points, since a
+  // single faster point may be an outlier.
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     if (!is_faster(i) || (i > 0 && !is_faster(i + 1))) continue;
     return CurvePoint{whole_size(curve.x[i]), std::exp(curve.y[i])};

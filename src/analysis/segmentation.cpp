@@ -14,8 +14,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Two points are a flat segment only if their sizes are nearly an octave apart, and their latencies
-// differ by at most `octave_rise` in y.
+// Two points are a flat segment only if their sizes differ by at least `nearly_octave` in x (a
+// factor of 1.8), and their latencies by at most `octave_rise` in y.
 constexpr double octave_rise = 0.03;
 constexpr double nearly_octave = 0.6;
 
@@ -255,7 +255,7 @@ constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (
 constexpr double long_span = 0.8;
 // A knee that approaches a level with this slope has less than 10 % of its rise left.
 constexpr double max_slope = 0.2;
-// An L3 whose end is smeared by address translation and sharing.
+// Limits of a shelf, such as an L3 whose end is blurred by address translation and sharing.
 constexpr double shelf_slope = 0.35;
 constexpr double shelf_span = 0.405;  // ln 1.5
 constexpr double shelf_contrast = 2.0;
@@ -360,7 +360,7 @@ double steepness_beside(const LogCurve& curve, std::span<const Segment> segments
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
   const Segment& segment = segments[i];
   if (i == 0 || i + 1 == segments.size() || segment.count() < 3) return false;
-  // A flat segment that is not yet a plateau is too short for a shelf as well.
+  // A flat segment that is no plateau is too short or too noisy for a level.
   if (segment.kind == SegmentKind::flat) return false;
   if (segment.slope < 0.0 || segment.slope > shelf_slope) return false;
   if (span_of(curve, segment) < shelf_span) return false;
@@ -406,8 +406,8 @@ bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, dou
 }
 
 /// Returns the steepest slope from plateau `a` to plateau `b`, by the lines through the segments,
-/// over at least a factor of 2 in size. If neighbouring sizes are farther apart, the rise may be a
-/// step, so that its slope is that over a factor of 2.
+/// over at least a factor of 2 in size or the whole distance. If neighbouring sizes are farther
+/// apart, the rise may be a step, so that its slope is that over a factor of 2.
 double steepest_between(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                         const Plateau& b) {
   constexpr double window = 0.68;

@@ -20,7 +20,8 @@ struct LogCurve {
 };
 
 /// Returns the curve sorted by size, without values that are not positive and finite. Of equal
-/// sizes, it keeps the smallest latency, since noise only increases latencies.
+/// sizes, it keeps the smallest latency, since noise only increases latencies. Reduces curves of
+/// more than 2048 points to medians of neighbouring points.
 LogCurve to_log_curve(std::span<const CurvePoint> curve);
 
 /// Returns the standard deviation of the noise in y; 0 for fewer than 3 points. The estimate uses
@@ -54,8 +55,8 @@ struct Segment {
   [[nodiscard]] std::size_t count() const { return last - first + 1; }
 };
 
-/// Returns the partition with the smallest sum of squared residuals / sigma^2 and prices of
-/// segments. With n points, a flat segment costs 2 ln n and a ramp 3 ln n (Bayesian information
+/// Returns the partition that minimises the sum of squared residuals / sigma^2 plus the costs of
+/// the segments. With n points, a flat segment costs 2 ln n and a ramp 3 ln n (Bayesian information
 /// criterion). Dynamic programming, O(n^2) (Jackson et al. 2005). `sigma` must be positive.
 std::vector<Segment> partition(const LogCurve& curve, double sigma);
 
@@ -63,15 +64,15 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma);
 // %, which more samples do not remove.
 inline constexpr double min_sigma = 0.01;
 // Minimum rise in y between two levels. The rise must also be steeper than the slow rise by address
-// translation. With any replacement policy, a cache rises from 5 % to 95 % misses within a factor
-// of 3 in size.
+// translation. With any replacement policy, the misses of a cache rise from 5 % to 95 % within a
+// factor of 3 in size.
 inline constexpr double min_ratio = 0.0953;  // ln 1.1
 
 /// Consecutive segments that form one level.
 struct Plateau {
   std::vector<Segment> members{};
   bool is_shelf{false};
-  /// True if the plateau is the slope towards the next plateau, which is not a level.
+  /// True if the plateau is only the slope towards the next plateau, and not a level.
   bool is_slope{false};
 
   [[nodiscard]] std::size_t first() const { return members.front().first; }
@@ -79,7 +80,7 @@ struct Plateau {
 };
 
 /// Meaning of a slow rise between two plateaus. `one_level`: both plateaus are one slowly rising
-/// level. `no_level`: only the last plateau is a level.
+/// level. `no_level`: only the second plateau is a level.
 enum class SlowRise { one_level, no_level };
 
 /// Returns the width of a segment in ln size.
@@ -91,8 +92,8 @@ std::vector<double> latencies(const LogCurve& curve, const Plateau& plateau);
 /// Returns the median of ln latency of the plateau's points.
 double height(const LogCurve& curve, const Plateau& plateau);
 
-/// Returns the plateaus of a curve, fastest first. `sigma` is the noise of the whole curve; `slow`
-/// is the meaning of slow rises.
+/// Returns the plateaus of a curve, fastest first, including those that are only slopes. `sigma` is
+/// the noise of the whole curve; `slow` is the meaning of slow rises.
 std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments,
                                    double sigma, SlowRise slow);
 

@@ -34,7 +34,7 @@ struct LevelList {
   std::string_view probe{};
   SharedQuantity what{};
   std::vector<FoundLevel> levels{};
-  /// Largest measured working set in bytes, if no level end was reached.
+  /// Largest measured working set in bytes, if the end of a level was not reached; else infinite.
   double measured_to{std::numeric_limits<double>::infinity()};
 };
 
@@ -125,8 +125,8 @@ const FoundLevel& level_at(const LevelList& list, double size) {
   return found == list.levels.end() ? list.levels.back() : *found;
 }
 
-/// Returns the latency level that matches a bandwidth level; null if unknown. Levels of an imported
-/// run are matched by number, since another tool may not report where bandwidth levels end.
+/// Returns the latency level at the sizes of a bandwidth level; null if unknown. If these sizes are
+/// unknown, a single latency level matches, and levels of an imported run match by number.
 const FoundLevel* matching_level(const LevelList& bandwidth, std::size_t number,
                                  const LevelList& latency, bool is_imported) {
   if (is_placed(bandwidth, number)) return &level_at(latency, size_within(bandwidth, number));
@@ -159,7 +159,7 @@ bool is_near(const Interval& a, const Interval& b, double margin) {
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
 
 /// Returns the warning that a bandwidth level ends at a size at which no latency level ends;
-/// nothing if a latency level ends there.
+/// nothing if a latency level ends there or the latency was not measured up to that size.
 std::optional<Warning> warning_about(const LevelList& bandwidth, const FoundLevel& level,
                                      const LevelList& latency) {
   const Interval& end = *level.end;
@@ -231,7 +231,7 @@ std::optional<double> smallest_set(const LevelList& bandwidth) {
   return smallest;
 }
 
-/// Adds to each bandwidth level the end of the last latency level that lies inside it.
+/// Adds to each bandwidth level the last latency end inside the level that is no bandwidth end.
 void add_latency_ends(const LevelList& bandwidth, const LevelList& latency, std::string_view name) {
   const std::optional<double> smallest = smallest_set(bandwidth);
   if (!smallest || name.empty()) return;

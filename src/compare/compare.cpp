@@ -32,7 +32,7 @@ struct LevelSets {
   /// `different` if the curves differ at the sizes of a level that one run lacks. `unclear` if the
   /// curves agree and only their division into levels differs.
   Judgement judgement{};
-  /// Numbers of baseline levels without a counterpart, and of their neighbours.
+  /// Baseline levels that have no counterpart, or are next to a level of either run without one.
   std::set<int> touched{};
 };
 
@@ -40,8 +40,8 @@ struct LevelSets {
 // been divided into different levels.
 constexpr double min_factor = 1.25;
 
-/// Returns true if the run `without` the level measured the sizes of the level, and has other times
-/// at all of these sizes than the run `with` the level.
+/// Returns true if both runs measured at least 6 sizes of the level, and the curves differ by more
+/// than `min_factor` in one direction at all of these sizes. Sets `points` to the number of sizes.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
   // Six points differ in the same direction by chance with a probability of 2 / 2^6 = 3 % (sign
@@ -151,8 +151,8 @@ bool is_speed(const Finding& finding) {
   return std::ranges::find(units, finding.unit) != units.end();
 }
 
-/// Returns true if the baseline's finding describes the end of a level whose next level differs in
-/// the other run. Times of a level are excluded, since they do not depend on neighbouring levels.
+/// Returns true if the baseline's finding is of a level in LevelSets::touched. Times and bandwidths
+/// are excluded, since they do not depend on neighbouring levels.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
   if (!finding.level || is_speed(finding)) return false;
   return std::ranges::any_of(sets, [&](const LevelSets& each) {
@@ -160,8 +160,8 @@ bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& se
   });
 }
 
-/// Returns the first finding of a series without any value; its reason explains why the series is
-/// missing. Returns null if a finding of the series has a value.
+/// Returns the first finding of a series in which no finding has a value; its reason explains why
+/// the series is missing. Returns null if a finding has a value or the series has no findings.
 const Finding* lost_series(const ComparedResult& result, std::string_view series) {
   const Finding* lost = nullptr;
   for (const ComparedFinding& each : result.findings) {
@@ -318,7 +318,7 @@ class Comparator {
     made_.rows[row_of_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
   }
 
-  /// Adds one row for a group of findings that get no verdicts of their own.
+  /// Sets the run's cell in one row for a group of findings without verdicts of their own.
   void settle_together(std::size_t run, const std::string& probe, const ComparedFinding& baseline,
                        const ComparedFinding& other, const Judgement& judgement) {
     const auto keep = [&](const ComparedFinding& finding) {
@@ -340,7 +340,7 @@ class Comparator {
     row->cells[run] = {keep(other), judgement};
   }
 
-  /// Adds one row for all findings of a kind that cannot be compared.
+  /// Reports the unclear findings of a kind: several in one common row, a single one in its own.
   void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
     const auto& cells = unresolved.cells();
     const bool are_several = cells.size() > 1;
@@ -377,8 +377,8 @@ class Comparator {
   }
 
   /// Judges a finding that the other run lacks. The verdict is a change if the device no longer has
-  /// the feature, and `unclear` if the run could not measure it. Returns nothing if the run
-  /// contains no finding of the series.
+  /// the feature, and `unclear` if the run could not measure it. Returns nothing if the finding has
+  /// no value or `lost` (see lost_series()) is null.
   static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
     if (lost == nullptr || !finding.finding.value) return std::nullopt;
     const bool is_known = lost->source == Source::reported;

@@ -105,7 +105,7 @@ std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
 
 namespace {
 
-/// Returns the largest working set of the points, as a varying or as a constant parameter.
+/// Returns the largest value on the curve's x axis, or its constant working set if that is larger.
 double largest_size(const ComparedCurve& curve) {
   auto largest = static_cast<double>(curve.settings.integer_or("working_set_bytes", 0));
   for (const ComparedPoint& each : curve.points) largest = std::max(largest, each.size);

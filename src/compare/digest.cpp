@@ -50,8 +50,8 @@ std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points, const Devi
   return spreads;
 }
 
-/// Returns the relative spread between runs that a finding's samples suggest. It is the upper
-/// quartile of the spreads of the points whose time equals the finding's.
+/// Returns the relative spread between runs that a finding's samples suggest: the upper quartile of
+/// the spreads of the points whose times lie within 5 % of the finding's interval.
 double spread_behind(const Finding& finding, double seconds, std::span<const Spread> spreads) {
   constexpr double near = 0.05;
   constexpr double quartile = 0.75;
@@ -65,8 +65,8 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Returns the spread of a finding in shares, from the points of its series. A share is a
-/// difference of their times.
+/// Returns the spread of a share: the upper quartile of the spreads of all points of its series. A
+/// share is derived from differences of their times.
 double spread_of_all(std::span<const Spread> spreads) {
   constexpr double quartile = 0.75;
   std::vector<double> shares;

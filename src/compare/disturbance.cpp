@@ -36,7 +36,7 @@ constexpr double short_factor = 5.0;
 constexpr double short_factor_of_two = 8.0;
 constexpr double factor_of_three = 2.25;
 constexpr double factor_of_two = 3.6;
-// The minimum of many moments varies less than the minimum of two.
+// Minima of many moments vary less than minima of two, so that their range needs a larger factor.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
 // Minimum numbers of moments for medians of rates. With fewer than three moments per part, a
@@ -422,8 +422,8 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
 
 namespace {
 
-/// Returns true if the interval is one of differences instead of ratios: for values that may be 0,
-/// and for shares except ratios of rates or times.
+/// Returns true if the interval is one of differences instead of ratios: for values at or below 0,
+/// and for shares and parts of other findings, except ratios of rates or times.
 bool is_of_differences(const Finding& finding) {
   if (!(*finding.value > 0.0)) return true;
   return !finding.is_ratio && (is_share(finding) || !finding.part_of.empty());
@@ -556,7 +556,7 @@ std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceI
 
 namespace {
 
-/// Adds a warning about the reference point with the largest change.
+/// Adds a warning about the reference point with the largest change, if that change exceeds 5 %.
 void warn_of_references(Run& run) {
   std::optional<Warning> warning;
   double range = std::log1p(min_reported);
@@ -576,7 +576,7 @@ void warn_of_references(Run& run) {
   if (warning) run.warnings.push_back(std::move(*warning));
 }
 
-/// Adds a warning about the CPU time that other processes used.
+/// Adds a warning if other processes used more than a tenth of the CPU time during a probe.
 void warn_of_others(Run& run) {
   constexpr double tenth = 0.1;
   const auto most = std::ranges::max_element(run.results, {}, &ProbeResult::others_share);

@@ -107,7 +107,7 @@ std::size_t joint_degrees(const Error& a, const Error& b) {
   const double variance = a.variance() + b.variance();
   const double uncertain = a.variance_of_variance() + b.variance_of_variance();
   const double degrees = variance * variance / uncertain;
-  // If the errors are 0 or one of them is infinite, the shares of the two operands are unknown.
+  // If both errors are 0 or one is infinite, the operands' shares of the joint error are unknown.
   if (!std::isfinite(degrees)) return fewer(a.degrees, b.degrees);
   constexpr double as_normal = 1000.0;
   if (degrees >= as_normal) return normal_degrees;

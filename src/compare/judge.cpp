@@ -95,13 +95,13 @@ struct Scale {
   [[nodiscard]] double from_line(double change) const {
     return is_share ? change : std::expm1(change);
   }
-  /// Returns a change as text: "4.2 %" of the value or of the total, "16x" for large factors.
+  /// Returns a change as text: "4.2 %", "4.2 % of the total" for shares, "16.0x" for large factors.
   [[nodiscard]] std::string text(double change) const {
     if (!is_share && are_factors(change)) return factor_text(change);
     return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the total" : "");
   }
-  /// Returns a change with its interval as text: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; "-2 %
-  /// or more" if the interval has no upper limit.
+  /// Returns a change with its interval as text: "-8.2 % (-9.3 % to -7 %)", "16.0x (14.0x to
+  /// 19.0x)"; "-2 % (-7 % or more)" if the interval has no upper limit.
   [[nodiscard]] std::string text(double change, const Interval& interval) const {
     const bool has_low = std::isfinite(interval.low);
     const bool has_high = std::isfinite(interval.high);
@@ -125,7 +125,7 @@ struct Scale {
   }
 };
 
-/// Returns the ratio and its interval, without a verdict.
+/// Returns the ratio and its interval, or the interval of a difference of shares; no verdict.
 Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
                   const Difference& apart, const Scale& scale) {
   const double a = *baseline.finding.value;
@@ -149,14 +149,13 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   if (!a.has_interval && !b.has_interval) judged.interval.reset();
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
-  // Smallest change that a resolution reports. Intervals of equal counts have no width, and would
-  // exclude changes of 1e-14.
+  // Minimum of `resolution`: two exact counts would seem to exclude changes of 1e-14.
   const double finest = judged.is_coarse ? coarse : scale.on_line(1e-4);
   const double far = std::max(apart.farthest(), finest);
   if (std::isfinite(far)) judged.resolution = scale.from_line(far);
   if (judged.is_coarse) {
-    // A value without an interval has an unknown error, so that `coarse_change` (25 %) replaces its
-    // half-width.
+    // A value without an interval has an unknown error, so that `bound`, at least 25 %, replaces
+    // its half-width.
     const double half = std::fabs(apart.change) - apart.beyond(0.0);
     judged.p_value = two_sided_p(
         std::fabs(apart.change) / (bound + half) * student_t(apart.degrees), apart.degrees);
@@ -220,7 +219,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   const double gap = std::max(b.low - a.high, a.low - b.high);
   const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
   Judgement judged = measure(baseline, other, apart, scale);
-  // One step of the grid is treated as the half-width of a 95 % interval of the distance.
+  // `bound` is treated as the half-width of a 95 % interval of the distance.
   judged.p_value =
       gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
   judged.reason = scale.text(apart.change);
@@ -262,7 +261,8 @@ ComparedFinding without_interval(const ComparedFinding& compared) {
 
 /// Returns one end of the interval of the ratio `to` / `from` by Fieller (1954): the lower end if
 /// `side` is negative. Swapping the values gives the inverse ratio. `from_error` and `to_error` are
-/// the half-widths towards this end, and must be smaller than the values.
+/// the half-widths towards this end. The lower end requires to_error < to, the upper end from_error
+/// < from.
 double ratio_end(double from, double to, double from_error, double to_error, double side) {
   const double product = from * to;
   const double open = from * from - from_error * from_error;

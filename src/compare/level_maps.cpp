@@ -277,7 +277,7 @@ LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& ot
 namespace {
 
 struct NamedLevel {
-  double end{0.0};       ///< 0 if unknown
+  double end{0.0};       ///< size in bytes at the end of the level; 0 if unknown
   double at_least{0.0};  ///< lower bound of an end that the run did not reach
   std::string step{};
   std::string name{};
@@ -299,9 +299,9 @@ bool has_steps(const Levels& levels) {
   return std::ranges::any_of(levels, [](const auto& each) { return !each.second.step.empty(); });
 }
 
-/// Names the levels of a series by their steps. The second of two caches may be the far half of the
-/// first cache. A level that is either a cache or the reach of a TLB counts as a cache, as on the
-/// card, but gets no name.
+/// Names the levels of a series by their steps, and adds the caches to `caches`. The second of two
+/// caches may be the far half of the first cache. A level that is either a cache or the reach of a
+/// TLB counts as a cache, as in reports, but gets no name.
 void name_by_steps(Levels& levels, Caches& caches) {
   if (!has_steps(levels)) return;
   int count = 0;
@@ -351,8 +351,8 @@ void name_memory(Levels& levels, const Caches& caches) {
   if (last.name.empty() && last.at_least >= end) last.name = memory;
 }
 
-/// Names the levels of an imported series without sizes like the levels with the same numbers that
-/// another probe found.
+/// Gives each level of a series the name of the level with the same number in `known`, a series of
+/// another probe. Does nothing if the series has sizes.
 void name_by_numbers(Levels& levels, const Levels& known) {
   const bool has_sizes = std::ranges::any_of(
       levels, [](const auto& each) { return each.second.end > 0.0 || each.second.at_least > 0.0; });

@@ -110,8 +110,8 @@ bool has_ended(const ComparedResult& result) {
   return result.status != Status::failed && result.status != Status::interrupted;
 }
 
-/// Returns true if the length of a tick is too uncertain for equal numbers of ticks to indicate
-/// equal times.
+/// Returns true if the calibrated clock rate is uncertain by more than `coarse_change`, so that
+/// ticks do not indicate times.
 bool has_unknown_clock(const ComparedResult& result) {
   return std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
     return each.calibration > coarse_change;
@@ -208,8 +208,8 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
   return gaps;
 }
 
-/// Returns true if a finding of a probe was judged. The clock rate does not count, since it belongs
-/// to no probe.
+/// Returns true if the run has a finding of the baseline. The clock rate does not count, since it
+/// belongs to no probe.
 bool is_judged(const Comparison& comparison, std::size_t run) {
   return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
     return row.probe != clock_section && row.cells[run].finding != nullptr;

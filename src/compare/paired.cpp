@@ -71,8 +71,8 @@ Judgement judge(const Alternated& alternated, double threshold) {
   return judged;
 }
 
-/// Makes the verdict of a change `unclear` if it is based on one run of each device, which does not
-/// show the variation between runs.
+/// Makes the verdict of a change `unclear`, since one run of each device does not show how values
+/// vary between runs.
 void doubt_single_runs(ComparedCell& cell) {
   Judgement& judged = cell.judgement;
   // A finding that only one device has is not caused by noise.
@@ -194,8 +194,8 @@ void apply_alternation(Comparison& comparison, std::span<const Alternated> alter
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
     row.cells[1] = {keep(each.other), judge(each, comparison.threshold)};
-    // Before alternation, only one of the two runs had this finding, so that the finding was listed
-    // as unmatched. After alternation, both runs have the finding.
+    // A finding that only one of the two runs had was listed as unmatched. After alternation, both
+    // runs have the finding.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
       return left.probe == row.probe && left.series == finding.series &&

@@ -387,8 +387,8 @@ class TextReader {
       identity_.compute_units.clear();
       heading_ = {};
     }
-    // Version 1.1 appends the operating system in parentheses to the driver version.
     if (name == "Compute units") identity_.compute_units = value;
+    // Version 1.1 appends the operating system in parentheses to the driver version.
     if (name == "Driver version") identity_.driver = value.substr(0, value.rfind(" ("));
     if (name == "Kernel launch latency") heading_ = {id_of(name), ""};
     if (!heading_.test.empty()) add(name, value.empty() ? line : value);

@@ -100,10 +100,10 @@ ListUnit unit_of(std::string_view word, const Units& units) {
   return found == units.end() ? ListUnit{} : found->unit;
 }
 
-/// The text before "per" or "/", as in "ns per load", if the text before or after it is a unit.
+/// The text before "per" or "/" if a unit is next to that mark ("ns per load"), else all text.
 struct Quotient {
   std::string_view above;
-  bool is_rate{false};
+  bool is_rate{false};  ///< true for a rate: "MB/s", "bytes per cycle"
 };
 
 Quotient quotient_in(std::string_view text) {
@@ -124,8 +124,8 @@ Quotient quotient_in(std::string_view text) {
   return {text};
 }
 
-/// Returns the first unit in the text. A unit in brackets or after a comma has priority. Only such
-/// a unit may be a single letter, so that "GPU B (ns)" is not mistaken for bytes.
+/// Returns the first unit in the text. A unit in brackets or after a comma has priority. A letter
+/// counts only if no other word is there, so that "GPU B (ns)" is not mistaken for bytes.
 template <typename Units>
 ListUnit unit_in(std::string_view text, const Units& units) {
   const Quotient quotient = quotient_in(text);

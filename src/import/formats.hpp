@@ -64,9 +64,9 @@ extern const Format format;
 /// Returns a run without results for a device that another tool measured.
 Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format);
 
-/// Returns a number that another tool measured as a finding without an interval. `unit` is the
-/// tool's name of the unit. It determines the factor to SI units and the name of the finding:
-/// "bandwidth", "throughput" or "time".
+/// Returns a finding without an interval for a number that another tool measured. `unit`, the
+/// tool's name of the unit, determines the factor to SI units and the finding's name: "bandwidth",
+/// "throughput" or "time". The finding of an unknown unit keeps the unit and is named "result".
 Finding imported_finding(std::string_view series, double value, std::string_view unit,
                          std::string_view tool);
 
@@ -92,8 +92,8 @@ std::string excerpt(std::string_view text);
 std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 
 /// Returns the numbers in a line that matches `pattern`; nothing if the line does not match. In a
-/// pattern, `#` matches a finite number, and `*` at the end matches any text. A blank matches
-/// blanks, tabs and commas; between two numbers and before `*`, at least one of them is required.
+/// pattern, `#` matches a finite number, and `*` at the end matches any text. A blank matches any
+/// number of blanks, tabs and commas, but at least one between `#` and a second `#` or `*`.
 std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
 
 /// Returns true if `is_it` is true for a line of the text.
@@ -103,8 +103,8 @@ bool has_line(const Document& document, bool (*is_it)(std::string_view));
 /// blanks inside of numbers are removed.
 std::string plain_text(std::string_view text);
 
-/// Returns true for a remark in prose at the end of a tool's output, such as "65536 K would exceed
-/// ...".
+/// Returns true for a line with at least five letters, such as the remark "65536 K would exceed
+/// ..." at the end of a tool's output.
 bool is_prose(std::string_view line);
 
 /// Lines of a text without surrounding blanks, with line numbers from 1.

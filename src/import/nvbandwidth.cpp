@@ -25,8 +25,8 @@ struct Counterpart {
   std::string_view probe;
   std::string_view name;
   std::string_view series;
-  // True if the test copies between GPUs; each other GPU then has a finding, in the first GPU's
-  // row.
+  // True if the test copies between GPUs. Each GPU except the first then gets a finding, from the
+  // first GPU's row of the matrix.
   bool is_of_pairs{false};
 };
 
@@ -136,9 +136,9 @@ class Reader {
     }
   }
 
-  /// Returns the number of matrices of a test. A bidirectional copy has three matrices in a row:
-  /// one for each direction, and their sum. A matrix for pairs of GPUs has as many rows as columns.
-  /// A matrix for the host has one row.
+  /// Returns the number of matrices of a test. A bidirectional copy has three matrices, one below
+  /// the other: one for each direction, and their sum. A matrix for pairs of GPUs has as many rows
+  /// as columns. A matrix for the host has one row.
   static std::size_t parts_of(const json::Json& matrix, const Description& description) {
     const std::size_t rows = matrix.size();
     const std::size_t columns = rows == 0 ? 0 : matrix.front().size();
@@ -248,8 +248,8 @@ bool recognises_text(const Document& document) {
                   [](std::string_view line) { return line.starts_with("nvbandwidth Version:"); });
 }
 
-/// Adds a line of a test's output: its description, a row of its matrix, or the reason why it has
-/// no matrix.
+/// Adds a line of a test's output to `test`: the description, a row of the matrix, the sum, or the
+/// reason for a missing matrix. Sets `is_in_matrix` for the next line.
 void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix) {
   const std::vector<std::string_view> words = split_words(line, " \t");
   if (words.size() > 1 && is_in_matrix) {

@@ -92,7 +92,7 @@ struct RateTool {
   std::string_view heading;                  // beginning of the line before the rows; may be empty
   std::array<std::string_view, 2> patterns;  // forms of a row (see `numbers_in`)
   bool has_device;
-  // Position of the rate, counted from the last number of a row. Sizes are the first numbers.
+  // Position of the rate, counted back from the last number of a row, which is 0.
   std::size_t rate_from_end;
   std::string_view expected;
   std::string_view probe;
@@ -198,7 +198,7 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints,
   return all;
 }
 
-// Each stride gives a run of its own, since latency by working set depends on the stride.
+// Rows of lat_mem_rd. Each stride gives a run of its own, since latency depends on the stride.
 
 /// Returns the stride of the block that begins in this line; nothing for other lines.
 std::optional<std::int64_t> stride_in(std::string_view line) {
@@ -284,7 +284,7 @@ bool is_chips_and_cheese(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line) != nullptr; });
 }
 
-/// Returns the point in a line; nothing if the line is a remark.
+/// Returns the point in a line; nothing for a blank line or a remark. Otherwise throws.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
   auto numbers = numbers_in(at.line(), "# #");
   // Rows with performance counters have more than two columns.

@@ -108,14 +108,14 @@ class Reader {
     return std::move(blocks_);
   }
 
-  /// Returns the number of rows that have a size and a latency.
+  /// Returns the number of latencies read; a row may have more than one.
   [[nodiscard]] int rows() const { return rows_; }
   /// Returns true if a header fits the rows. No other notation then needs to be tried.
   [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
-  /// Stores a line that is not a row. Before the first row, such a line is a header or a title;
-  /// after the first row, it is a title or a remark.
+  /// Stores a line that is not a row: a header or a title before the first row; a title or a remark
+  /// after the first row. Throws RunFormatError if the line resembles a row after the first row.
   void read_words(std::string_view line, bool is_after_gap) {
     if (blocks_.empty() && is_like_row(line) && !first_refused_) first_refused_ = lines_;
     const bool is_words = line.starts_with('#') || is_prose(line) || !has_digit(line) ||
@@ -483,8 +483,8 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
       "omit thousands separators");
 }
 
-/// Returns the blocks in the first notation in which a header fits, or else in the notation with
-/// the most rows. Separators that rarely occur inside of cells are tried first.
+/// Returns the blocks in the first notation that has a header or no error, or else in the notation
+/// with the most latencies. Separators that rarely occur inside of cells are tried first.
 std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) {
   constexpr std::array separators{Separator::bar,   Separator::semicolon, Separator::tab,
                                   Separator::comma, Separator::wide,      Separator::blank};
@@ -503,8 +503,8 @@ std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) 
 }
 
 /// Throws RunFormatError for times of copies or of whole loops instead of single loads. Such times
-/// begin above 2 us, or increase in proportion to the size. Loads of host memory across PCIe take
-/// 1.5 us, which is accepted. `line` is the line of the first point.
+/// begin above 2 us, end above 20 us, or increase in proportion to the size. Loads of host memory
+/// across PCIe take 1.5 us, which is accepted. `line` is the line of the first point.
 void expect_loads(const std::vector<Point>& points, int line) {
   constexpr double max_first_ns = 2e3;
   constexpr double max_last_ns = 2e4;

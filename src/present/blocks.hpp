@@ -54,15 +54,15 @@ using Block = std::variant<Heading, Prose, Table>;
 /// True if the block is an item of a list.
 bool is_item(const Block& block);
 
-/// Returns the tables of a device's findings, except shares of stacked bars: a row per level, a
-/// column per finding. Series that have no finding names in common have separate tables.
+/// Returns tables of the findings, except advice and shares of stacked bars: a row per level, a
+/// column per finding name. Series that have no finding names in common have separate tables.
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title);
 
 /// Returns the shares of stacked bars: a table per view, followed by remarks.
 std::vector<Block> shares_blocks(std::span<const Finding> findings);
 
-/// Returns warnings as list items in the colour of caution. Warnings that differ only in numbers
-/// form a single item.
+/// Returns warnings as list items in the colour of caution. More than three warnings that differ
+/// only in numbers form a single item.
 std::vector<Prose> notices_of(std::span<const Warning> warnings);
 /// Returns a result's advice (with the series as lead), failed points and warnings as list items.
 std::vector<Prose> notices_of(const ProbeResult& result);
@@ -97,8 +97,8 @@ inline constexpr int table_indent = 1;
 
 /// Adds the table to a page. If the page is too narrow, the function moves the names in the first
 /// column to separate lines, omits asides from the right, and moves long names to separate lines.
-/// Columns that still do not fit follow below. Tables of devices and the whole form keep their
-/// asides; the whole form also shows reasons.
+/// Columns that still do not fit follow below; some tables of up to three rows become sentences.
+/// Tables of devices and the whole form keep their asides; the whole form also shows reasons.
 void add_table(Page& page, const Table& table, Form form);
 /// Adds blocks to a page. The leads of consecutive list items have equal widths.
 void add_blocks(Page& page, std::span<const Block> blocks, Form form);

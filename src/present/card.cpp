@@ -398,8 +398,8 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
 }
 
 /// Returns the card's topics. Lists have at most two lines, and sentences six. If the card would
-/// have more than 16 lines, so that no chart fits on the screen, all have two lines, or one. On
-/// pages narrower than 80 columns, all have up to four lines.
+/// have more than 16 lines, so that no chart fits on the screen, both have at most two lines, or
+/// one. On pages narrower than 80 columns, both have up to four lines.
 std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
                                         bool has_warnings, std::size_t title_lines) {
   constexpr int usual_width = 80;
@@ -449,8 +449,8 @@ int note_room(const Page& page, const Layout& table, const Row& row) {
 
 bool fits(const Page& page, const Layout& table, const LevelDetail& detail) {
   if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
-  // Only intervals are omitted to make room for a note; other details are kept, and the note is
-  // cut.
+  // To make room for a note, only types are shortened and narrow intervals omitted; other details
+  // are kept, and the note is cut.
   if (!detail.has_narrow) return true;
   return std::ranges::all_of(table.rows, [&](const Row& row) {
     return display_width(row.remark) <= note_room(page, table, row);

@@ -65,8 +65,8 @@ struct LevelDetail {
 /// Returns the table of the card's levels, a row per level.
 Table levels_table(const DeviceCard& card, const LevelDetail& detail = {});
 
-/// Adds the card to a page: the title, a line per level, and each answer in at most two lines (four
-/// on pages narrower than 80 columns). `has_warnings`: adds the kinds of warnings.
+/// Adds the card to a page: the title, a line per level, and each answer in at most two lines, or
+/// six for sentences (four on narrow pages). `has_warnings`: adds the kinds of warnings.
 void add_card(Page& page, const DeviceCard& card, bool has_warnings);
 
 /// Returns the card's lines, followed by lines about failures, findings that could not be measured,

@@ -18,11 +18,11 @@
 namespace clprobe::report {
 namespace {
 
-constexpr int dots_across = 2;  // dots of a braille character
-constexpr int dots_down = 4;
+constexpr int dots_across = 2;  // columns of dots in a braille character
+constexpr int dots_down = 4;    // rows of dots in a braille character
 
-// Bits of the dots of a braille character, by column and row: the dots set in U+2800 plus these
-// bits.
+// Bits of the dots in a braille character, by column and row. The code point of a character is
+// U+2800 plus the bits of its dots.
 constexpr std::array<std::array<std::uint8_t, dots_down>, dots_across> braille_bits{
     {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
 
@@ -33,7 +33,7 @@ std::string braille(std::uint8_t dots) {
 
 /// Returns the mark of a series.
 std::string mark_of(int series, bool is_unicode) {
-  // A chart has at most 12 curves.
+  // Marks repeat after 12 series.
   constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+", "●", "■", "▲", "◆", "▽"};
   constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@", "O", "X", "=", "$", "&"};
   const auto i = static_cast<std::size_t>(series);
@@ -165,7 +165,7 @@ bool Canvas::is_free(int first, int last, int height) {
   return true;
 }
 
-constexpr int widest_plot = 92;  // in a wider plot, a curve of 160 points would be separate dots
+constexpr int widest_plot = 92;  // maximum width of a plot in columns
 
 struct Tick {
   int place{0};

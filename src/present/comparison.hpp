@@ -30,12 +30,12 @@ std::vector<std::pair<std::string_view, std::string_view>> parts_of_key(std::str
 /// Returns a ratio with three digits ("1.51"), or with three decimals ("1.024") between 0.9 and
 /// 1.1; empty without a ratio.
 std::string ratio_text(const std::optional<double>& ratio);
-/// Returns the title of a row from its series and level: "L2 latency", "memory read by one compute
+/// Returns a row's title from series, level and finding: "L2 latency", "memory read by one compute
 /// unit". If a level's name differs between runs, the title has all its names ("far L2/memory
 /// latency"). If the series has no title, the title has the names in the run document: "global
 /// level 2 latency".
 std::string row_title(const ComparedRow& row);
-/// Returns row_title() with the probe's name in front if the series has no title.
+/// Returns row_title(), with the probe's name in front unless a title or the finding implies it.
 std::string change_title(const ComparedRow& row);
 /// Returns the finding with the interval that the report of its run shows.
 Finding shown_finding(const ComparedFinding& compared);
@@ -60,8 +60,8 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 std::string curve_text(const CurveSummary& curve);
 
 /// Returns the differences between a run and the baseline that may explain changes: another card,
-/// driver or platform, or another core clock rate. If the clock rates differ, values that were also
-/// measured in cycles are judged in cycles.
+/// driver or platform, or another core clock rate (values that were also measured in cycles are
+/// then judged in cycles). Empty if the device models differ.
 std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run);
 
@@ -123,7 +123,7 @@ std::vector<Block> blocks_of(const Comparison& comparison, std::span<const RunDi
                              Detail detail, int width);
 
 /// Returns the table of changes, a row per change: finding, run (if there is more than one besides
-/// the baseline), baseline value and new value with intervals as asides, change and verdict.
+/// the baseline), verdict, change, baseline value and new value with intervals as asides.
 /// `has_reasons`: also probe and reason.
 Table changes_table(const Comparison& comparison, std::span<const Change> changes,
                     bool has_reasons);

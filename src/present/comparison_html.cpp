@@ -49,7 +49,7 @@ struct Lines {
   std::vector<ChartSeries> lines{};
 };
 
-/// Returns the parameter `declared` if it varies, or else the parameter with the most values.
+/// Returns `declared` if it varies, or else the parameter with most values; empty if none varies.
 std::string along_of(const std::vector<Coordinates>& points, const std::string& declared) {
   std::map<std::string, std::set<double>> values;
   for (const Coordinates& point : points) {
@@ -94,8 +94,8 @@ std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
   return std::nullopt;
 }
 
-/// Returns the lines of a curve: a line per value of a second parameter if one varies, or else a
-/// single line.
+/// Returns the lines of a curve, and sets `along` to the parameter of x: a line per value of a
+/// second parameter if one varies, or else a single line.
 std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, std::size_t run,
                                   std::string& along) {
   std::vector<Coordinates> points;
@@ -161,8 +161,8 @@ std::optional<double> value_at(const Lines& all, const std::string& series, std:
   return std::nullopt;
 }
 
-/// Returns the scale of a chart of ratios: linear, or logarithmic if the ratios and 1 differ by
-/// more than a factor of 4.
+/// Returns the scale of a chart of ratios: linear, or logarithmic if the range of the ratios and 1
+/// exceeds a factor of 4.
 Scale scale_of_ratios(const Chart& chart) {
   constexpr double far = 4.0;
   double low = 1.0;
@@ -277,7 +277,7 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
 }
 
 /// Returns the indexes of the runs that have a card, in increasing order. If more than `max_cards`
-/// runs are compared, only those with the most changes have a card.
+/// runs are compared, only those with the most changes have a card, and come in that order.
 std::vector<std::size_t> runs_with_cards(const Comparison& comparison) {
   std::vector<std::size_t> shown = runs_by_changes(comparison);
   if (shown.size() > max_cards) {

@@ -340,7 +340,7 @@ std::optional<double> difference_of(const Change& change) {
   return *after->finding.value - *before.value;
 }
 
-/// Returns the ratio of the values, which a summary shows next to it.
+/// Returns the ratio of the values, even if cycles were judged; nothing unless positive and finite.
 std::optional<double> ratio_of(const Change& change) {
   const ComparedCell& cell = change.row->cells[change.run];
   std::optional<double> ratio = cell.judgement.ratio;
@@ -413,7 +413,7 @@ std::string text_of(const Change& change, std::size_t baseline) {
 }
 
 /// Group of similar changes, represented by the largest: changes of a probe's findings of the same
-/// kind, in the same direction.
+/// kind, in the same direction. Each change for the worse is a group of its own.
 struct Group {
   Change largest{};
   std::size_t count{0};

@@ -140,7 +140,7 @@ void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) 
   }
 }
 
-/// Returns the chart of a plot for whose points the card declares x.
+/// Returns the chart of a plot whose card declares the x of each point.
 Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
   Chart chart{.x_name = plot.by,
               .x_title = plot.across_title,

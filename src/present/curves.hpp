@@ -27,12 +27,12 @@ std::vector<std::string> series_of(const ProbeResult& result);
 /// drawn.
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
-/// Returns the unit of a result's points: "seconds" or "bytes_per_second".
+/// Returns the unit of a result's points, named as in findings: "seconds", "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
 /// Returns the title of a result's charted values: "latency", "bandwidth".
 std::string value_title(const ProbeResult& result);
 
-/// Names of the parameters and facts of points, without repetitions, parameters first.
+/// Names of the parameters and facts of points, without repetitions, in order of appearance.
 class Names {
  public:
   void add(const Point& point);
@@ -46,8 +46,8 @@ class Names {
 /// Returns the point's parameter or fact with this name; null if the point has neither.
 const Value* find_known(const Point& point, std::string_view name);
 
-/// Returns a point of a curve. Its y is `time` in seconds, or a rate in bytes per second if
-/// `is_rate`.
+/// Returns a point of a curve. Its y is `time` in seconds, or the rate per second if `is_rate`: the
+/// inverse of `time`, which is then that of a byte, an operation or a clock cycle.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 
 /// Returns a parameter as a number; nothing if the parameter is absent or a text.
@@ -58,8 +58,8 @@ std::optional<double> numeric(const Point& point, std::string_view name);
 /// no such fact.
 Chart beside_chart(const ProbeResult& result);
 
-/// Returns the chart of a card's plot, with the median of each point's samples. The chart has no
-/// series if the plot's points were not measured.
+/// Returns the chart of a card's plot. Its y is a point's estimate, or the median of the samples if
+/// the card declares x. The chart has no series if the plot's points were not measured.
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device);
 
 struct TitledChart {

@@ -70,7 +70,7 @@ std::string words_of(cmark_node* node) {
 }
 
 constexpr int max_width = 100;
-constexpr int min_width = 20;  // minimum width of a table; words do not fit into a narrower one
+constexpr int min_width = 20;  // minimum width of a page; words do not fit into a narrower one
 constexpr int margin = 2;      // indents text, so that headings stand out without colour
 
 /// Returns the words on one line; line ends become spaces.
@@ -145,7 +145,7 @@ class TextPage {
   void add_paragraph(std::string_view words) { add_wrapped(words, margin); }
   void add_item(std::string_view words) { add_wrapped(words, margin, "- "); }
 
-  /// Adds blocks, separated by empty lines except between short list items.
+  /// Adds blocks, separated by empty lines except after headings.
   void add_blocks(std::span<cmark_node* const> blocks) {
     for (cmark_node* const block : blocks) {
       const bool is_below_heading =

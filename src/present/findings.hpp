@@ -21,20 +21,20 @@ std::string quantity_text(double value, std::string_view unit);
 /// True if only a lower limit (`low`) of the finding is known, because the level's end lies beyond
 /// the measured points.
 bool is_open(const Finding& finding);
-/// Returns the finding's value ("16.2 ns", "192 KiB", "32.0", or "> 1 GiB" for an open finding) or
-/// label; empty if the finding has neither.
+/// Returns the finding's value ("16.2 ns", "192 KiB", "32.0", or "> 1 GiB" for an open finding),
+/// range ("181–208 KiB") or label; empty if the finding has none of these.
 std::string value_text(const Finding& finding);
 /// Returns the finding's interval: "±0.4%" for a time, "(181–208)" in the value's unit for a size;
 /// empty without an interval.
 std::string interval_text(const Finding& finding);
-/// Returns the reason for a missing value as a sentence: "not measured: the device has no images".
+/// Returns the reason for a missing value ("not measured: no images"), or the remark on a value.
 std::string reason_text(const Finding& finding);
 /// Returns the short form of a reason: the words before the colon, such as "not measured" or "not
 /// reached", or "not known" if these words are longer than 14 characters.
 std::string short_reason(std::string_view reason);
 
-/// Returns a name such as "clock_drift" or "cache-or-far" as words separated by spaces. Only words
-/// such as "sub-group" and "work-item" keep their hyphens.
+/// Returns a name as words: "clock drift" for "clock_drift", but a set title for some names ("noise
+/// absorbed" for "absorbed"). Only words such as "sub-group" and "work-item" have hyphens.
 std::string words(std::string_view name);
 
 /// Returns the value of a parameter in the unit with which the parameter's name ends: "64 KiB" for

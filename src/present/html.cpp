@@ -390,7 +390,7 @@ std::string lead_of(std::span<const Run> runs) {
 }
 
 /// Returns a JSON array with the deflated document of each run. The documents are those that
-/// `clprobe report FILE --json` writes.
+/// `clprobe report FILE -o RUN.json` writes for a single run.
 std::string runs_data(std::span<const Run> runs) {
   Json documents = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {

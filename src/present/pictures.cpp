@@ -21,7 +21,7 @@ namespace clprobe {
 namespace report {
 namespace {
 
-// Maximum number of distinguishable curves in a picture.
+// A result with more than `max_curves` curves has pictures of `few_curves` curves each.
 constexpr std::size_t max_curves = 10;
 constexpr std::size_t few_curves = 5;
 

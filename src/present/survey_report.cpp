@@ -97,8 +97,7 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
-/// Returns a sentence with the number of launches whose times are estimated; empty if all launches
-/// were timed.
+/// Returns a sentence with the number of launches whose times are estimated; empty if none are.
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";

@@ -81,8 +81,8 @@ struct Label {
   }
 };
 
-/// Returns the first candidate that covers neither a taken label nor a curve. Otherwise returns the
-/// first candidate that covers no label; null if all candidates cover labels.
+/// Returns the first candidate inside the plot that covers neither a taken label nor a curve, or
+/// else the first that covers no label; null if there is none.
 const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
                     const std::vector<Place>& dots) {
   const Label* second_best = nullptr;
@@ -439,7 +439,7 @@ Reach reach_of(std::span<const Stack> stacks) {
   return reach;
 }
 
-/// Returns what removing a cause saves: "saves at most 31 % of the program's device time". Empty
+/// Returns what removing a cause saves: ", removal saves at most 31 % of the program's ...". Empty
 /// for other views, which account for cycles and do not state what would be saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&

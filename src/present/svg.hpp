@@ -36,7 +36,7 @@ std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
 std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
-  std::string title{};  ///< title among the probe's figures; empty for the first
+  std::string title{};  ///< title among the probe's figures; may be empty
   std::string svg{};
   bool is_folded{false};  ///< true: the figure is shown only on request
 };

@@ -157,7 +157,7 @@ Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   return pictures;
 }
 
-/// Returns the number of points: "24 points, 2 failed".
+/// Returns the number of points, "24 points, 2 failed", or of findings if there are no points.
 std::string points_text(const ProbeResult& result) {
   const auto failed = std::ranges::count_if(
       result.points, [](const Point& point) { return !point.failure.empty(); });
@@ -166,8 +166,8 @@ std::string points_text(const ProbeResult& result) {
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
 }
 
-/// Returns the first two lines of a text, wrapped to `width` columns, since a driver's message can
-/// be a page long.
+/// Returns the part of a text that fits into two lines of `width` columns, followed by `mark`,
+/// since a driver's message can be a page long. Returns a text that fits unchanged.
 std::string beginning_of(const std::string& text, int width, std::string_view mark) {
   constexpr std::size_t max_lines = 2;
   const std::vector<std::string> lines = wrap(text, width);
@@ -363,8 +363,8 @@ void add_provenance(Page& page, const Run& run) {
   page.prose("    ", "timed by " + timer_text(run.device), Ink::faint);
 }
 
-/// Adds a result's advice, failures and warnings to the page. If `style.advice` is false, adds only
-/// failures.
+/// Adds a result's advice, failures and warnings to the page. If `style.advice` is false, omits the
+/// warnings.
 void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle& style) {
   for (const Prose& notice : notices) {
     if (notice.ink == Ink::caution && !style.advice) continue;

@@ -239,12 +239,12 @@ double QuietCore::ns_on(int core) {
 }
 
 // Accepts a core that takes at most 1.15 times as long as the fastest core: a core whose other
-// hardware thread is busy takes at least 1.5 times as long. The first call tries up to `max_looks`
-// cores, since no core's speed is known yet.
+// hardware thread is busy takes at least 1.5 times as long. The first call tries all cores, at most
+// `max_looks`, since no core's speed is known yet.
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;
-  const bool is_first = !fastest_ns_;  // no speed is known yet, so all cores are tried
+  const bool is_first = !fastest_ns_;
   const auto place = std::ranges::find(allowed_, here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;

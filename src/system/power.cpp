@@ -137,12 +137,12 @@ PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
   return {"", {}, "no hwmon folder reports power for " + target.pci};
 }
 
-/// Energy counter of a CPU package, which wraps to 0 at the end of its range.
+/// Energy counter of a CPU package in microjoules, which wraps to 0 at the end of its range.
 struct Package {
   Path file{};
   double range{0.0};
   double last{0.0};
-  double before{0.0};  ///< sum of the ranges before the last wrap
+  double before{0.0};  ///< sum of the ranges of all wraps so far
 };
 
 std::optional<PowerReading> read_packages(std::vector<Package>& packages) {

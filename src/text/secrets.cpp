@@ -93,7 +93,7 @@ void hide_users(std::string& word) {
 }
 
 /// Hides keys of known forms, and the text after the name of an HTTP authentication scheme such as
-/// "Bearer".
+/// "Bearer" or after "-----BEGIN ".
 void hide_keys(std::string& word) {
   constexpr std::array<std::string_view, 20> beginnings{
       "AKIA", "ASIA",  "AIza", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "hf_",

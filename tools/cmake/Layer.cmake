@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Unity builds compile a layer's sources, and its tests, in groups. They share the parsing of headers and the
-# instantiation of templates, so that a full build is several times as fast. Rebuilds after small changes take
-# longer, and missing includes go unnoticed. They suit CI, where clang-tidy checks each source separately, and
+# Unity builds compile a layer's sources, and its tests, in groups. A group parses headers and instantiates
+# templates once, so that a full build is several times as fast. Rebuilds after small changes take longer, and
+# missing includes go unnoticed. Unity builds suit CI, where clang-tidy checks each source separately, and
 # single builds.
 option(CLPROBE_UNITY "Compile the sources of each layer together" OFF)
 
@@ -24,7 +24,7 @@ function(clprobe_layer name)
   endif()
 endfunction()
 
-# clprobe_compile_together(TARGET SOURCES file... [APART file...]): compiles a folder's sources in groups of
+# clprobe_compile_together(TARGET SOURCES file... [APART file...]): compiles TARGET's sources in groups of
 # up to eight. Sources of different folders are not grouped, since each folder has its own namespace.
 function(clprobe_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 together "" "" "SOURCES;APART")

@@ -21,7 +21,7 @@ function(clprobe_probe_ids root out)
   set(${out} ${ids} PARENT_SCOPE)
 endfunction()
 
-# clprobe_probe_sources(ROOT ID SOURCES TESTS): returns the sources and the tests of a probe's folder.
+# clprobe_probe_sources(ROOT ID SOURCES TESTS): returns a probe's sources (trace.cpp if simulated) and tests.
 function(clprobe_probe_sources root id sources tests)
   set(folder ${root}/src/probes/${id})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${folder}/*.cpp)

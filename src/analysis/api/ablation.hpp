@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shares of a kernel's time by cause, measured with builds that lack some causes of waiting.
 //
-// A factor is a change that removes one cause of waiting and keeps the instructions. All 2^k
+// A factor is a cause of waiting that a build can lack while it keeps the instructions. All 2^k
 // combinations of k factors are built and timed. The Shapley value of a factor is the time that its
 // removal saves, averaged over all orders of removing the factors. The values add up to T(none) -
 // T(all).
@@ -58,15 +58,15 @@ struct Ablation {
   Cost all{};   ///< T(all): the kernel without all factors; no factor explains this remainder
   /// Shapley value of each factor. The sum of all values is none.ns - all.ns.
   std::vector<Cost> factors{};
-  /// Interaction cost of each pair of factors, cost(ij) - cost(i) - cost(j). Factors that i or j
-  /// require are removed in all builds. Above 0: the costs overlap, and only removing i and j
+  /// Interaction cost of each pair of factors, cost(ij) - cost(i) - cost(j), between builds that
+  /// lack the factors that i or j require. Above 0: the costs overlap, and only removing i and j
   /// together saves the time. Below 0: removing one factor also removes a part of the other
   /// factor's cost. Symmetric; 0 on the diagonal and for pairs in which one factor requires the
   /// other.
   std::vector<std::vector<Cost>> interactions{};
 };
 
-/// Error of an incomplete set of builds: "build 5 of 8 is missing", or a build without samples.
+/// Error of an unusable set of builds: "build 5 of 8 is missing", "build 5 of 8 appears twice".
 class AblationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -81,8 +81,8 @@ bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs);
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
-/// Returns the time saved from the launches `before_ns` to the launches `after_ns`. If the numbers
-/// of visits are equal, visits with the same index are treated as one pass.
+/// Returns the time that `after_ns` saves compared with `before_ns`. Visits with the same index
+/// count as one pass if both have the same number of visits; `options.are_rounds` is ignored.
 Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options = {});
 
 /// Returns the exact Shapley values of k = log2(times.size()) factors, over all reachable sets.

@@ -27,9 +27,10 @@ struct CurvePoint {
   double latency{0.0};
 };
 
-/// Capacity of a cache as a pointer chase measures it. `bytes` is the interpolated working set at
-/// which 5 % of the accesses miss. `low` is the largest measured size that is surely smaller than
-/// `bytes`. `high` is the smallest measured size at which at least half of the accesses miss.
+/// Capacity of a cache by a pointer chase. `bytes` is the interpolated working set at which 5 % of
+/// the accesses miss. `low` is the largest measured size that is surely smaller than `bytes`.
+/// `high` is the smallest measured size at which at least half of the accesses miss, or a smaller
+/// size that is surely beyond the cache.
 struct Capacity {
   double bytes{0.0};
   double low{0.0};
@@ -39,8 +40,8 @@ struct Capacity {
 /// One plateau of a latency curve.
 struct Level {
   double latency{0.0};  ///< median of the plateau, in the curve's unit
-  /// 95 % interval, widened to include the median of the smaller and of the larger half of the
-  /// sizes.
+  /// 95 % interval of the median, widened to include the median latencies of the smaller and of the
+  /// larger half of the sizes.
   Interval latency_interval{};
   Interval spread{};  ///< from the 5 % to the 95 % quantile of the latencies
   /// Absent for the last level, unless the curve rises after that level. In that case, the next
@@ -77,21 +78,20 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
 enum class StepKind { cache, cache_or_far, translation, unknown };
 
 /// Distinguishes the end of a cache from the end of a TLB's reach by a second curve with one node
-/// per page. If both curves rise at the same footprint, the rise is the end of TLB reach. The
-/// second curve accesses too few lines to fill the cache.
+/// per page, which accesses too few lines to fill the cache. Returns `translation` if both curves
+/// rise at the same range of addresses, `cache` if only the first curve rises, otherwise `unknown`.
 ///
-/// `step_bytes` is the position of the rise in the first curve; `before` and `after` are the
-/// latencies of the first curve around the rise. The second curve needs at least 2 points from 1/4
-/// to 1/1.4 of `step_bytes`, and 2 from 1.4 to 4 times `step_bytes`. The latencies of the second
-/// curve have the same unit as `before`. Its `working_set_bytes` is the range of addresses in
-/// bytes.
+/// `step_bytes` is the position of the rise in the first curve; `before` and `after` are the first
+/// curve's latencies before and after the rise. The second curve needs at least 2 points from 1/4
+/// to 1/1.4 of `step_bytes`, and 2 from 1.4 to 4 times `step_bytes`. Its latencies have the unit of
+/// `before`; its `working_set_bytes` is the range of addresses in bytes.
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
 
-/// Returns true if `here` and `next` may be the near and the far half of one cache. First, `next`
-/// must end at twice the size of `here` within the brackets, or beyond `largest_bytes`. Second, the
-/// latency of `next` must be at most 3 times that of `here`. `largest_bytes` is the largest
-/// measured working set. A latency curve cannot distinguish cache halves from two caches.
+/// Returns true if `here` and `next` may be the near and the far half of one cache. The latency of
+/// `next` must be at most 3 times that of `here`, and its capacity twice that of `here`, within the
+/// brackets. Without a capacity of `next`, twice `high` of `here` must exceed `largest_bytes`, the
+/// largest measured size. A latency curve cannot distinguish cache halves from two caches.
 bool may_be_halves(const Level& here, const Level& next, double largest_bytes);
 
 std::string_view to_word(StepKind kind);
@@ -110,11 +110,11 @@ double typical_ns(const Visits& visits);
 /// drawn instead. `typical` is the result of typical_ns().
 double resampled_ns(const Visits& visits, double typical, std::mt19937_64& generator);
 
-/// Time of one access at one point. With up to 8 samples, `ns` is the minimum, since noise only
-/// increases times, and the interval ends at the median. With more samples on a CPU, `ns` is the
-/// second smallest time, and the interval includes the distance between the best visits. With more
-/// samples on other devices, `ns` is the lower quartile. For whole launches, `ns` is the median,
-/// and the interval is that of the quartiles.
+/// Time of one access at one point. Noise only increases times, so `ns` is the minimum of up to 8
+/// samples, and the interval ends at the median. With more samples, `ns` is the second smallest
+/// time on a CPU, and the lower quartile on other devices. On a CPU, the distances between the best
+/// visits then determine the interval. For whole launches and points with the fact `by_median`,
+/// `ns` is the median, and the interval is that of the quartiles.
 struct Estimate {
   double ns{0.0};
   Interval ns_interval{};
@@ -159,20 +159,19 @@ bool counts_core_cycles(const DeviceInfo& device);
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 
 /// Returns the estimated time from the best visits of a point, for any timer and device, including
-/// whole launches. Suits work that other load can only slow down. The estimate is the minimum of up
-/// to 8 samples, or the second smallest of more samples.
+/// whole launches; nothing without usable samples. Suits work that other load can only slow down.
+/// The estimate is the minimum of up to 8 samples, or the second smallest of more samples.
 std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& device);
 
-/// Returns the times of access_times_ns(), grouped by visit, without visits that have no usable
-/// sample.
+/// Returns access_times_ns() of each visit of a point, without visits that have no usable sample.
 Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device);
 
 /// Returns the estimated time of each visit of a point, in ns and in order, without visits that
 /// have no estimate.
 std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device);
 
-/// Returns the latency curve of one series in ns. The curve contains all points with an estimate
-/// and a parameter "working_set_bytes".
+/// Returns the latency curve of one series in ns, in ascending order of sizes. The curve contains
+/// all points without a failure that have an estimate and a parameter "working_set_bytes".
 std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,
                                       const DeviceInfo& device);
 
@@ -196,7 +195,7 @@ inline std::string one_size_text(const Finding& finding) {
   return fmt::format("{} ({})", finding.method, finding.reason.substr(0, finding.reason.find(':')));
 }
 
-/// Returns the larger half-width of an interval as a share of the value: "±0.4%".
+/// Returns the larger distance of `low` and `high` from `value`, in percent of `value`: "±0.4%".
 inline std::string spread_text(double value, double low, double high) {
   const double percent = 100.0 * std::fabs(std::max(value - low, high - value) / value);
   if (percent < 0.05) return "±<0.1%";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robust statistics of small samples. All functions are pure, and throw std::invalid_argument for
-// an empty range or a value that is not finite.
+// Robust statistics of small samples. All functions are pure. Medians, quantiles, scaled_mad() and
+// fit_least_squares() throw std::invalid_argument for an empty range or a value that is not finite.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct Line {
   double intercept{0.0};
   double r_squared{0.0};
   /// 95 % intervals from the residuals by Student's t. For two points, which leave no residuals,
-  /// each interval is its value.
+  /// both ends of an interval equal the value.
   Interval slope_interval{};
   Interval intercept_interval{};
 };

@@ -84,12 +84,12 @@ complete -c clprobe -f -a '(__clprobe_complete)'
 
 /// Meaning of the words before the word to complete.
 struct Context {
-  const CommandRow* command{nullptr};  ///< typed command; null if the line measures
+  const CommandRow* command{nullptr};  ///< typed command; null: none
   bool is_live{false};
   std::vector<const Probe*> probes{};  ///< probes in the order typed
   const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
-  bool is_of_program{false};           ///< true: the word follows the `--` of `profile`
-  bool is_first{true};                 ///< true: no word follows the command
+  bool is_of_program{false};           ///< true: the word to complete follows the `--` of `profile`
+  bool is_first{true};                 ///< true: no file, probe or term typed yet
   std::optional<ProbeFlags> own{};     ///< options of the last probe typed
 
   [[nodiscard]] bool measures() const { return command == nullptr || is_live; }
@@ -97,7 +97,7 @@ struct Context {
 
 bool takes_value(const Flag* flag) { return flag != nullptr && flag->kind != ValueKind::none; }
 
-/// Returns the flag of a word such as "--grid", "--grid=64" or "-o"; null for any other word.
+/// Returns the flag of a word such as "--grid", "--grid=64" or "-o"; null if no flag matches.
 const Flag* flag_of(std::string_view word, const Context& context) {
   if (!word.starts_with("--")) {
     return word.size() == 2 && word.front() == '-' ? find_flag(word[1]) : nullptr;

@@ -32,7 +32,7 @@ constexpr unsigned importing = bit(Command::import);
 constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
 
-// Words of flags with choices, in the order of the enumerators that the words stand for.
+// Choices of flags. Words that choose() converts are in the order of their enumerators.
 constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 // Words of --clock: "auto", and the words of ClockKind.
 constexpr std::array<std::string_view, 8> clock_words{"auto",
@@ -71,8 +71,8 @@ void choose(Options& options, Text value) {
   options.*member = static_cast<Enum>(std::ranges::find(words, value) - words.begin());
 }
 
-/// Adds an environment variable to a side of `compare --live`. `text`: "NAME=VALUE", where VALUE
-/// may be empty.
+/// Adds an environment variable to a side of `compare --live`. Throws UsageError unless `text` is
+/// "NAME=VALUE", where VALUE may be empty.
 template <std::size_t side>
 void add_variable(Options& options, Text text) {
   const std::size_t equals = text.find('=');
@@ -507,7 +507,7 @@ constexpr std::array table{
          .summary = "print this summary",
          .details = "Print a summary of this page.",
          .update = set<&Options::command, Command::help>},
-    // clprobe starts the child process that measures with this flag.
+    // With this flag, clprobe starts the child process that measures.
     Flag{.name = "worker",
          .category = Category::hidden,
          .commands = bit(Command::worker),

@@ -51,7 +51,7 @@ struct Flag {
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
   unsigned commands{0};        ///< commands that accept the flag, as a sum of bit(Command)
-  std::string_view summary{};  ///< text in --help, without a capital and a full stop
+  std::string_view summary{};  ///< text in --help, without initial capital or full stop
   std::string_view details{};  ///< sentences in the man page, with `code` in backquotes
   std::span<const std::string_view> choices{};
   bool is_repeatable{false};
@@ -59,10 +59,10 @@ struct Flag {
   /// ValueKind::none, and has been checked if the flag has `choices`. Throws a UsageError whose
   /// text lacks the flag's name, which the caller adds.
   void (*update)(Options&, std::string_view value){nullptr};
-  const ValueSpec* spec{nullptr};  ///< format of the value of a probe's option
+  const ValueSpec* spec{nullptr};  ///< format of the value of a probe's option; null: no option
 };
 
-/// Options that a probe declares, including --series if the probe has series, as flags.
+/// Flags of a probe: the options that the probe declares, and --series if the probe has series.
 struct ProbeFlags {
   explicit ProbeFlags(const Probe& of);
   ProbeFlags(const ProbeFlags&) = delete;
@@ -110,18 +110,18 @@ std::vector<Flag> visible_flags();
 /// Returns the words as a list in a sentence: "a, b or c".
 std::string join_choices(std::span<const std::string_view> choices);
 
-/// Words of the command line, and its flags with their values, in the order typed.
+/// Words of the command line, and its global flags with their values, each in the order typed.
 struct Typed {
   std::vector<std::pair<const Flag*, std::string>> flags{};
   std::vector<std::string> words{};
 };
 
-/// Returns the error "unknown KIND 'WORD': did you mean 'NEAREST'? ADVICE".
+/// Returns the error "unknown KIND 'WORD': [did you mean 'NEAREST'? ]ADVICE".
 UsageError unknown_word(std::string_view kind, std::string_view word,
                         const std::vector<std::string_view>& candidates, std::string_view advice);
 
-/// Determines the command, its words and the outputs, once the values of all flags are stored.
-/// Throws UsageError for contradictions, and for words and flags that would have no effect.
+/// Determines command, words, outputs and the effort of `compare --live` from the stored values.
+/// Throws UsageError for contradictions, words and flags without effect, and unsuitable formats.
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
 
 }  // namespace clprobe::cli

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t page_columns = 80;
 
-// Columns at which texts begin: the length of the longest flag, usage or probe on the left, plus
-// two spaces.
+// Columns at which texts begin. A flag, usage or probe that reaches this column has a line of its
+// own.
 constexpr std::size_t flag_text_column = 28;
 constexpr std::size_t usage_text_column = 40;
 constexpr std::size_t probe_text_column = 14;

@@ -65,8 +65,8 @@ struct ProbeOptions {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};   ///< probes, files, or the words after `explain` or --generate
-  std::string device{};               ///< device as typed; empty: the best device
+  std::vector<std::string> words{};  ///< arguments of the command, such as probes or files
+  std::string device{};              ///< device as typed, or CLPROBE_DEVICE; empty: the best device
   std::vector<std::string> labels{};  ///< labels of the runs, in the order of the runs
   std::vector<Output> outputs{};      ///< files of -o; stdout gets `format` unless a path is "-"
   const Writer* format{writers().front()};
@@ -122,8 +122,8 @@ class UsageError : public std::runtime_error {
 };
 
 /// Parses the command line without the program's name. Throws UsageError. --help overrides
-/// --version, and both flags override commands and words. After `clprobe PROBE --help`,
-/// `Options::words` has the probes.
+/// --version, and both flags override commands and words. After --help, `Options::words` has the
+/// command or the probes to describe.
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes);
 
 /// Returns the request to a probe: the probe's options and the global options.
@@ -137,8 +137,8 @@ std::string probe_help(const Probe& probe);
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
 
-/// First word of a request for completions. The words of the command line, up to the one to
-/// complete, follow.
+/// First word of a request for completions. The words of the command line follow; the last of them
+/// is the word to complete.
 inline constexpr std::string_view completion_flag = "--complete";
 
 struct Described {

@@ -32,7 +32,7 @@ struct Item {
 
 struct Line {
   std::vector<Item> items{};
-  std::size_t first_side{0};  ///< number of words before the `--` of `compare`; 0: no `--`
+  std::size_t first_side{0};  ///< number of words up to `--`, including `compare`; 0: no `--`
   Words app{};                ///< words after the `--` of `profile -- PROGRAM...`
 
   [[nodiscard]] Words words() const {
@@ -162,8 +162,8 @@ class LineReader {
     return true;
   }
 
-  /// Returns the error for a line that cxxopts refuses. If cxxopts also refuses an argument alone,
-  /// that argument is unknown; otherwise the last argument lacks its value.
+  /// Returns the error for a line that cxxopts refuses. If cxxopts refuses an argument even with a
+  /// value after it, that argument is unknown; otherwise the last argument lacks its value.
   UsageError explain_refusal(const Words& arguments) {
     for (const std::string& each : arguments) {
       if (each == "--") break;
@@ -241,7 +241,7 @@ const Flag& find_own_flag(std::string_view name, std::string_view command, Probe
   throw UsageError(fmt::format("--{} does not apply to {}: leave it out", name, command));
 }
 
-/// Returns true for a flag such as "--json", "--format=csv" or "-v".
+/// Returns true for a global flag such as "--json", "--format=csv" or "-v".
 bool is_flag(std::string_view word) {
   if (word.starts_with("--")) return find_flag(word.substr(2, word.find('=') - 2)) != nullptr;
   return word.size() == 2 && word[0] == '-' && find_flag(word[1]) != nullptr;
@@ -276,8 +276,8 @@ void update_probe(ProbeOptions& options_of_probe, const Flag& flag, const std::s
   }
 }
 
-/// Stores the values of all flags and options. An option of a probe must follow the probe's name;
-/// if only one probe is named, its options may stand anywhere.
+/// Stores the values of all flags and options, and returns the words and global flags. If several
+/// probes are named, an option of a probe must follow the probe's name.
 Typed apply(Options& options, const Line& line, Probes probes) {
   Typed typed{.words = line.words()};
   const bool is_live =

@@ -82,8 +82,8 @@ void check_files(const Words& files, std::string_view command, std::string_view 
   throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
 }
 
-/// Refuses words that the command does not take, and joins the words of `explain` ("cache or far")
-/// into one.
+/// Refuses words that the command does not take, removes repeated probes, and joins the words of
+/// `explain` ("cache or far") into one.
 void settle_words(Options& options, const Names& probes) {
   Words& words = options.words;
   switch (options.command) {
@@ -134,8 +134,8 @@ void keep_helped(Options& options, const Names& probes) {
   remove_repeated(words);
 }
 
-/// Moves words that are probes to `shown_probes`. A file with the name of a probe must be typed
-/// with a folder: ./latency.
+/// Moves words that are probes to `shown_probes`, and removes them from the count `first_side`. A
+/// file with the name of a probe must be typed with a folder: ./latency.
 void take_probes(Options& options, const Names& probes) {
   Words files;
   const std::size_t first_words = options.first_side;

@@ -149,7 +149,7 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
 }
 
 double parse_frequency(std::string_view text) {
-  constexpr double min_hertz = 1e3;  // rates outside are probably typing errors
+  constexpr double min_hertz = 1e3;  // rates outside these limits are probably typing errors
   constexpr double max_hertz = 1e12;
   const double hertz = read_scaled(text, hertz_units);
   if (hertz >= min_hertz && hertz <= max_hertz) return hertz;

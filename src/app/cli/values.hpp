@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of flags, read from text. Each function throws a UsageError that quotes the word and shows
-// a valid form; the caller adds the flag's name.
+// Values of flags, read from text. A function that refuses a text throws a UsageError that quotes
+// the word and shows a valid form; the caller adds the flag's name.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ Bytes parse_size(std::string_view text);
 /// chooses the ratio.
 std::vector<SizeRange> parse_sizes(std::string_view text);
 
-/// Returns a time above 0 from a text such as "30s", "500ms", "2min" or "1h".
+/// Returns a time above 0 and up to 1000 h from a text such as "30s", "500ms", "2min" or "1h".
 std::chrono::duration<double> parse_duration(std::string_view text);
 
 /// Returns a number of milliseconds, `least` to `most` inclusive, from a text such as "5s", "500ms"
@@ -39,7 +39,7 @@ double parse_frequency(std::string_view text);
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
 /// Returns the whole numbers in a comma list of numbers and ranges ("1-32"), without repetitions,
-/// in the order typed. Each number must be at least `least` and at most `most`.
+/// in the order typed: at most 256 numbers, each from `least` to `most` inclusive.
 std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most);
 
 /// Returns a percentage (0 to 100 %, inclusive) as a share: 0.03 for "3%", 0.005 for "0.5 %".

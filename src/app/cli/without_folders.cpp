@@ -47,7 +47,7 @@ std::string value_without_folders(const Flag* flag, std::string_view value) {
   }
 }
 
-/// Position of the value in a command-line word, and the flag before it.
+/// Position of the value in a command-line word, and the flag that has the value.
 struct Parts {
   std::size_t value_at{0};
   const Flag* flag{nullptr};

@@ -12,13 +12,13 @@ namespace clprobe::commands {
 /// Builds the card of a result from the result's findings.
 void make_card(ProbeResult& result);
 
-/// Computes how much the run was disturbed and whether its probes agree, and then builds the cards
-/// of its results.
+/// Widens the findings' intervals by the run's disturbances, updates findings that combine others,
+/// sets the warnings about disturbances and disagreeing probes, and builds the results' cards.
 void conclude(Run& run);
 
 /// Replaces the findings of a stored run by the findings that this version of clprobe derives from
-/// the samples. Findings of the plan and results of unknown probes are kept. If a probe cannot read
-/// a point, throws RunFormatError with the point's path within the document.
+/// the samples, and calls conclude(). Findings of the plan and results of unknown probes are kept.
+/// If a probe cannot read a point, throws RunFormatError with the point's path in the document.
 void analyse_again(Run& run);
 
 /// Returns the runs of a document, analysed again by analyse_again(). Throws RunFormatError with

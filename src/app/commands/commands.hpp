@@ -21,7 +21,7 @@ using enum cli::ExitCode;
 
 /// Runs the command that `options` names and returns the exit code. `arguments`: the command line,
 /// which run documents store without folders. Throws UsageError, NoDevice, DeviceError,
-/// OutputError, RunFormatError.
+/// OutputError, RunFormatError, and std::runtime_error if `profile` lacks the loader layer.
 int run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 int measure(const cli::Options& options, const std::vector<std::string>& arguments);
@@ -33,10 +33,10 @@ int compare_live(const cli::Options& options, const std::vector<std::string>& ar
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
-/// Returns the exit code of --fail-on, and writes the evidence to stderr. The code is 4 if a change
-/// meets the condition, and 5 if the condition cannot be decided. The condition cannot be decided
-/// if all these changes are on another card, a run lacks results of the baseline, or a change needs
-/// more runs. Otherwise, or without a condition, the code is 0.
+/// Returns the exit code of --fail-on, and writes the evidence to stderr: 4 if a significant change
+/// meets the condition, but 5 if all such changes are on another card than the baseline. Without
+/// such a change: 5 if a run lacks results of the baseline, otherwise 4 if a lost finding meets the
+/// condition, otherwise 5 if a change needs more runs. In all other cases, the code is 0.
 int check_fail_on(cli::FailOn condition, const Comparison& comparison,
                   std::span<const RunDigest> runs);
 

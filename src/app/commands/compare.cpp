@@ -175,13 +175,13 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   return digests;
 }
 
-/// Runs of a file, or the error with which reading the file failed.
+/// Digests of a file's runs, or the error with which reading the file failed.
 struct Digested {
   std::vector<RunDigest> runs{};
   std::exception_ptr error{};
 };
 
-/// Returns the digests of all files, read in parallel with a thread per core.
+/// Returns the digests of all files, read in parallel with a thread per core, at most 8.
 std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
   std::vector<Digested> digests(files.size());
   std::atomic<std::size_t> next{0};
@@ -277,7 +277,7 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
       quote(first.file), quote(run.file), reasons.front()));
 }
 
-/// Pools the baseline runs into one run, and the new runs into another.
+/// Pools the first `first` runs, the baseline runs, into one run, and the new runs into another.
 void pool_sides(Selection& selected, std::size_t first) {
   const std::span<const RunDigest> all(selected.runs);
   const std::array sides{all.first(first), all.subspan(first)};

@@ -193,7 +193,7 @@ std::vector<Target> select_targets(std::string_view selector,
 }
 
 std::vector<std::string> explain_left_out(const DeviceList& list) {
-  // Values of OCL_ICD_VENDORS: Khronos' loader accepts only a folder, ocl-icd also a file.
+  // Value of OCL_ICD_VENDORS: a file, which only ocl-icd accepts, or a folder for several drivers.
   const std::string vendors = list.kept.size() == 1 ? quote(list.kept.front())
                                                     : "FOLDER, a folder with the other .icd files";
   std::vector<std::string> lines;

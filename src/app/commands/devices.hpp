@@ -36,8 +36,8 @@ struct Target {
 /// empty `selector` selects the best device: a GPU if the system has one, else an accelerator, else
 /// a CPU. Among devices of this type, it selects the device with the most compute units. `list`
 /// returns the system's devices; it is not called if all selected devices are simulated. Throws
-/// NoDevice if a word matches no device. Throws UsageError for an invalid machine, or if a word
-/// matches more than one device; the message lists the candidates.
+/// NoDevice if there is no device or a word matches none. Throws UsageError for an invalid machine,
+/// or if a word matches more than one device; the message lists the candidates.
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 

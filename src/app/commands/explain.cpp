@@ -92,7 +92,8 @@ std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
   return text;
 }
 
-/// Returns lines about the findings, series and options of a probe that have the name `word`.
+/// Returns lines about the findings, series and options of a probe that have the name `word`. If no
+/// finding or series has it, the lines include the texts of the page's method that define it.
 std::string lines_of(const Probe& probe, std::string_view word, int width) {
   std::string text;
   const std::string_view page = embedded_file(fmt::format("{}.md", probe.id));

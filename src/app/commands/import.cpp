@@ -24,7 +24,7 @@ double bytes_of(cli::SizeUnit unit) {
   return bytes.at(static_cast<std::size_t>(unit));
 }
 
-/// Returns the length of a time unit in ns; 0 for cycles, whose length depends on the clock rate.
+/// Returns the length of a time unit in ns; 0 if unknown, and for cycles, which need a clock rate.
 double ns_of(cli::TimeUnit unit) {
   constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // nanoseconds per TimeUnit, in order
   return ns.at(static_cast<std::size_t>(unit));

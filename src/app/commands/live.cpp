@@ -131,8 +131,8 @@ void LivePasses::lose(Headline& headline, const SideError& error) {
   observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
 }
 
-/// Returns the ratio at a pair of points. The first call of a pass visits the pair; further calls
-/// return the same ratio.
+/// Returns the ratio at a pair of points; nothing if cancelled. The first call of a pass visits the
+/// pair and adds the samples to the runs; further calls return the same ratio.
 std::optional<VisitRatio> LivePasses::visit(const Headline& headline, const PointPair& pair) {
   const std::array key{headline.results[0], headline.results[1], pair.baseline, pair.other};
   if (const auto known = visited_.find(key); known != visited_.end()) return known->second;

@@ -39,8 +39,8 @@ struct LiveObserver {
 };
 
 /// Returns the time for alternating passes. Without a `budget`, it is what remains of a minute for
-/// the whole comparison, but at least 20 s. `spent`: time that the first measurement of both sides
-/// took.
+/// the whole comparison, but at least 20 s. `spent`: time since the start of the comparison, which
+/// includes the first measurement of both sides.
 std::chrono::duration<double> alternating_time(
     const std::optional<std::chrono::duration<double>>& budget,
     std::chrono::duration<double> spent);
@@ -68,8 +68,8 @@ class LivePasses {
     std::array<std::size_t, 2> results{};  // index of the probe's result in each side's run
     std::array<ComparedFinding, 2> findings{};
     std::vector<PointPair> pairs{};
-    std::vector<double> log_ratios{};      // logarithms of the values' ratios, one per pass
-    std::vector<double> baseline_ns{};     // logarithms of the baseline's times
+    std::vector<double> log_ratios{};      // logarithms of the values' ratios, B to A, one per pass
+    std::vector<double> baseline_ns{};     // logarithms of the baseline's times in ns
     std::chrono::duration<double> took{};  // duration of the headline's last visit
     bool is_settled{false};
     bool is_lost{false};

@@ -22,7 +22,7 @@ OtherLoader loader_with_layers();
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns the variables with which a program starts with clprobe's layer. Throws
-/// std::runtime_error if the layer is missing.
+/// std::runtime_error if the layer is missing, or if its path contains a colon.
 Variables layer_variables(const OtherLoader& loader);
 
 }  // namespace clprobe::commands

@@ -149,7 +149,7 @@ class Measurement {
           .seconds_left = how_far_.seconds_left()});
   }
 
-  /// Shows the activity in the progress line: "preparing global, 1 GiB", or "trying the clock"
+  /// Shows the activity in the progress line: "preparing global, 1 GiB", or "testing the clock"
   /// before the first point.
   void tell() {
     const std::string_view activity = activity_of(question_);

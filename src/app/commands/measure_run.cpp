@@ -78,9 +78,9 @@ struct Forecast {
   Plan plan{};
 };
 
-/// Returns the request to a probe that provides only references. On a CPU, it limits the buffers to
-/// twice the last cache, since allocating 1 GiB takes seconds. The limit is 64 to 256 MiB
-/// inclusive, since virtual machines report no cache.
+/// Returns the request to a probe that provides only references. On a CPU, the request limits the
+/// buffers to twice the last cache, since allocating 1 GiB takes seconds. The limit is at least 64
+/// MiB, since virtual machines report no cache, and at most 256 MiB.
 Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};
@@ -127,8 +127,8 @@ class RunMeasurement {
 
   /// Returns the probes that provide only references. These are the arithmetic probe and, if no
   /// probe of the run has references, the probes that can provide references (loads of all levels,
-  /// and streams). Empty for simulated devices, which need no references, and for quick runs, which
-  /// have no time for references.
+  /// and streams). Empty for simulated devices, which need no references, for quick runs, which
+  /// have no time for references, and for replayed launches.
   std::vector<const Probe*> find_reference_probes() {
     if (is_simulated(device_) || probes_.empty()) return {};
     if (options_.effort == Effort::quick || !options_.launches.empty()) return {};

@@ -38,8 +38,8 @@ struct ProbePlan {
   double seconds{0.0};
 };
 
-/// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s". For a
-/// probe without a time limit, the text ends with "each point measured once" instead of a time.
+/// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s" (without a
+/// time limit: "each point measured once"), and a line per series and per omitted finding.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));

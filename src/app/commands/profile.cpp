@@ -93,8 +93,8 @@ Found read_surveys(const std::string& folder) {
   return found;
 }
 
-/// Returns a line about the problem if the program failed or its survey is incomplete; otherwise an
-/// empty text.
+/// Returns a line about the problem if the program failed, or its survey is missing or incomplete;
+/// otherwise an empty text.
 std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string name = quote(app.words.front());
   const std::string end = end_text(app);
@@ -308,7 +308,7 @@ void hide_secrets(const std::string& path) {
       quote(path)));
 }
 
-/// Copies a captured launch into `folder`, under a name that no file there has.
+/// Copies a launch into `folder` under an unused name, without secrets unless `with_secrets`.
 void keep(const Captured& captured, const std::string& folder, bool with_secrets) {
   const std::string name = includes::safe_name(captured.wanted.kernel);
   fs::path path = fs::path(folder) / name;
@@ -323,8 +323,8 @@ void keep(const Captured& captured, const std::string& folder, bool with_secrets
   if (!with_secrets) hide_secrets((path / bundle::launch_file).string());
 }
 
-/// Returns the sources of the captured launches, and reports on stderr which launches were not
-/// captured.
+/// Returns the sources of the captured launches, and copies these launches to the folder of --keep,
+/// if given. Reports on stderr which launches were not captured.
 std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
   std::vector<bundle::Source> sources;
   for (const Captured& each : captured.launches) {
@@ -354,8 +354,8 @@ std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& source
   return launches;
 }
 
-/// Returns the index of the device on which the launch was captured; empty if that device is not
-/// available.
+/// Returns the index of the device on which the launch was captured; empty if unknown. If that
+/// device is not available, reports this on stderr and returns an empty text.
 std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
   if (!launch.device) return {};
   const DeviceList list = list_devices(worker_settings(options));
@@ -390,7 +390,7 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
   return measure(replay, arguments);
 }
 
-/// Says on a terminal what a user waits for.
+/// Writes the line to stderr if that is a terminal, so that the user knows what takes time.
 void announce(std::string_view line) {
   if (terminal::can_redraw(STDERR_FILENO)) terminal::complain(line);
 }
@@ -442,7 +442,7 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   return measured == exit_ok && !is_whole ? exit_failed : measured;
 }
 
-/// Prints a description of a launch of the file's kernel to edit.
+/// Prints a description, for the user to edit, of a launch of the kernel in `kernel_file`.
 int print_template(const std::string& kernel_file) {
   try {
     terminal::OutputFile("-").commit(

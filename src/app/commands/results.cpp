@@ -30,8 +30,8 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
-/// Returns true if a file name begins with `word`, a probe's name: "latency" begins "latency.svg",
-/// "latency-h200.svg" and "latency_2.svg", but not "latencies.svg".
+/// Returns true if a file name begins with `word`, a probe's name: "clock" begins "clock.svg",
+/// "clock-h200.svg" and "clock_2.svg", but not "clocks.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
@@ -75,7 +75,7 @@ Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
   const bool has_stdout = std::ranges::any_of(
       options.outputs, [](const cli::Output& each) { return each.path == "-"; });
-  // stdout is checked before the files, since a named pipe may wait for its reader.
+  // stdout is the first target, since writing to a named pipe may wait for the pipe's reader.
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});

@@ -18,8 +18,8 @@
 namespace clprobe::commands {
 
 /// Returns the probe that the picture at `path` shows: the only probe, or the probe with whose name
-/// the file name begins ("latency.svg", "latency-h200.svg"). Throws UsageError if no probe
-/// qualifies.
+/// the file name begins ("latency.svg", "latency-h200.svg"). Empty if `probes` is empty. Throws
+/// UsageError if no probe qualifies.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
 
 /// Throws UsageError if `output`, the file of the flag `flag`, would replace an input file.
@@ -82,7 +82,7 @@ class Results {
   /// Throws UsageError if it is not clear which probe a picture shows.
   void check_pictures(std::span<const Run> runs) const;
 
-  /// Returns the probes of the runs, or, before measuring, the probes that the options name.
+  /// Returns the IDs of the probes in the runs; for `measure`, those that the options select.
   [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
 
   const cli::Options& options_;

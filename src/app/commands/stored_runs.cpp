@@ -146,7 +146,6 @@ namespace {
 std::string_view tail(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (; parts > 0; --parts) {
-    // A path that has too few components is returned whole, including the root.
     const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
     if (slash == std::string_view::npos) return path;
     at = slash;
@@ -203,7 +202,7 @@ std::vector<std::string> series_in(const std::vector<Run>& runs) {
   return there;
 }
 
-/// Removes from a result the points, findings and warnings of all series except `series`.
+/// Removes points, findings and warnings of all series except `series`, and rebuilds the card.
 void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   std::erase_if(result.points, [&](const Point& each) { return !contains(series, each.series); });
   std::erase_if(result.findings,

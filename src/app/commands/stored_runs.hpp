@@ -13,11 +13,11 @@
 namespace clprobe::commands {
 
 /// Returns the bytes of a file. Throws RunFormatError, with the advice `hint`, if the file cannot
-/// be read or is larger than a run document may be.
+/// be read, is empty, or is larger than 128 MiB.
 std::string read_file(const std::string& path, std::string_view hint);
 
-/// Returns the runs of a file, analysed again. Throws RunFormatError, whose text begins with the
-/// file's name.
+/// Returns the runs of a file ("-": stdin), analysed again. Throws RunFormatError, whose text names
+/// the file.
 std::vector<Run> read_runs(const std::string& path);
 
 struct RunFile {
@@ -29,8 +29,8 @@ struct RunFile {
 /// RunFormatError if the folder cannot be read or has no .json files.
 std::vector<RunFile> files_in(const std::string& word);
 
-/// Reports the error of a file that was found in a folder, so that the caller can skip the file.
-/// Rethrows the error of a file that the command line names.
+/// Reports on stderr the RunFormatError of a file that was found in a folder, so that the caller
+/// can skip the file. Rethrows other errors, and the error of a file that the command line names.
 void complain_or_throw(const RunFile& file, const std::exception_ptr& error);
 
 /// Returns the runs of a file that contain memory levels. Throws UsageError if no run of the file
@@ -46,9 +46,9 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device);
 /// comparisons may be published.
 std::vector<std::string> run_names(const std::vector<std::string>& paths);
 
-/// Removes the results of all probes except `probes`, and of all series except `series` (a comma
-/// list); an empty list keeps all. Then removes runs without results. Throws cli::UsageError if a
-/// listed probe or series occurs in no run.
+/// Moves the results of all probes except `probes` to Run::unshown, and removes the results of all
+/// series except `series` (a comma list); an empty list keeps all. Then removes runs without
+/// results. Throws cli::UsageError if a listed probe or series occurs in no run.
 void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
                      const std::string& series);
 
@@ -65,7 +65,7 @@ std::vector<std::string> input_files(const cli::Options& options);
 std::vector<std::string> trace_files(const cli::Options& options);
 
 /// Returns the traces in the files that options of probes name. Throws UsageError, whose text names
-/// the option, for a file that is not a trace.
+/// the option, for a file that cannot be read or is not a trace.
 std::vector<AskedTrace> read_traces(const cli::Options& options);
 
 }  // namespace clprobe::commands

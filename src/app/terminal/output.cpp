@@ -40,20 +40,20 @@ std::string random_name() {
   return name;
 }
 
-/// Writes a file's contents to the disk. Returns the errno of a failure. Returns 0 also if the file
-/// system cannot sync, as some FUSE file systems.
+/// Writes a file's contents to the disk. Returns the errno of a failure; 0 after a success, and on
+/// file systems that cannot sync, such as some FUSE file systems.
 int sync_contents(int descriptor) {
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return 0;
   return errno;
 }
 
-/// True for a path that names an open descriptor. It counts as a stream even if it leads to a file:
-/// the process that opened the file would not see a replacement.
+/// True for a path that names an open descriptor. Such a path counts as a stream even if it leads
+/// to a file: the process that opened the file would not see a replacement.
 bool names_descriptor(std::string_view path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
 }
 
-/// Returns the descriptor that /dev/stdout or /dev/fd/N names; -1 for other paths.
+/// Returns the descriptor that a path such as /dev/stdout or /dev/fd/3 names; -1 for other paths.
 int named_descriptor(std::string_view path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   if (path == "/dev/stdout") return STDOUT_FILENO;

@@ -21,8 +21,8 @@ class OutputError : public std::runtime_error {
 /// `ignore_signals_of_writing` first.
 class OutputFile {
  public:
-  /// Checks that the file can be written. `path`: "-" is stdout, which is checked only when it is
-  /// written. Throws OutputError.
+  /// Checks that the file can be written. `path`: "-" is stdout, which only check_open() and
+  /// commit() check. Throws OutputError.
   explicit OutputFile(std::string path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

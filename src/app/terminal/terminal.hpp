@@ -16,7 +16,7 @@ enum class ColourMode { automatic, always, never };
 bool is_terminal(int descriptor);
 
 /// Returns the terminal's width in columns, at most 1000. If `descriptor` is not a terminal,
-/// returns the value of the environment variable COLUMNS, or 80 if it is not set.
+/// returns the number in the environment variable COLUMNS, or 80 if it is not from 1 to 1000.
 int width_columns(int descriptor);
 
 /// Returns the number in `columns`, the value of COLUMNS; 80 if this is not a number from 1 to
@@ -57,7 +57,7 @@ struct Progress {
 };
 
 /// Returns the time left, rounded up to whole seconds, as "0:07 left" or "1:02:05 left"; empty if
-/// it is unknown.
+/// it is unknown or above 100 h.
 std::string format_time_left(double seconds_left);
 
 /// Returns the time passed, rounded down to whole seconds, as "0:07"; empty if it is unknown.
@@ -69,13 +69,13 @@ std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds);
 
 /// Returns title, bar, percentage and time left in at most `columns` columns, without a line end.
-/// If the line is too narrow, the bar is omitted first, then a part of the title, then the time.
-/// Pure.
+/// If the share is unknown, the time passed replaces bar and percentage. If the line is too narrow,
+/// the bar is omitted first, then part of the title or all of it, then the time left. Pure.
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
-/// Line on a terminal that shows progress, redrawn in place at most 10 times per second. Nothing is
-/// drawn if the descriptor cannot redraw a line. Failed writes are ignored. The destructor clears
-/// the line. Thread-safe.
+/// Line on a terminal that shows progress. show() redraws it in place at most 10 times per second.
+/// Nothing is drawn if the descriptor cannot redraw a line. Failed writes are ignored. The
+/// destructor clears the line. Thread-safe.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -92,7 +92,7 @@ class ProgressLine {
   void tell(const std::string& activity, Clock::time_point now = Clock::now());
   /// Redraws the line with the last progress and the present time.
   void redraw(Clock::time_point now = Clock::now());
-  /// Starts a thread that redraws the line while a driver works. The thread receives no signals.
+  /// Starts a thread that redraws the line four times per second. The thread receives no signals.
   void keep_moving();
   /// Erases the line, so that other text can be written to the terminal. The next show() draws at
   /// once.

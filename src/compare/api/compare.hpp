@@ -63,7 +63,7 @@ struct ComparedFinding {
 struct ComparedPoint {
   std::string key{};  ///< parameters as text: "working_set_bytes 1024"
   double value{0.0};
-  double size{0.0};  ///< value of the varying parameter, if only one number varies; otherwise 0
+  double size{0.0};  ///< value of the parameter on the x axis; 0 if there is none
 };
 
 /// The points of one series that have a value, sorted by key.
@@ -133,20 +133,20 @@ using LevelMaps = std::map<std::string_view, LevelMap>;  ///< level maps by seri
 
 /// Returns the corresponding levels of two results of one probe.
 ///
-/// For one device, the result contains only series whose numbers of levels differ, or in which
-/// equal numbers denote different levels. For two devices, the result contains all series.
+/// For one device, levels are matched in order by their times. The result contains only series
+/// whose numbers of levels differ, or in which equal numbers denote different levels.
 ///
-/// Levels with equal names correspond; levels with different names never do. Among levels without
-/// names, the first levels correspond, and so do the memory levels, whatever their times. Levels
-/// between the first level and memory are matched in order by their times. If both results have
-/// equally many such levels, the levels are matched one to one.
+/// For two devices, the result contains all series. Levels with equal names correspond; levels with
+/// different names never do. Among levels without names, the first levels correspond, and so do the
+/// memory levels, whatever their times. Levels between the first level and memory are matched in
+/// order, so that the times of each pair are as close as possible.
 LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
                         bool is_same_device);
 
 /// Returns the digest of several runs of one device. Each finding is the mean of the runs (random
-/// effects), with an interval that includes the variation between runs. Levels are matched to the
-/// levels of a typical run. A single run is returned unchanged. Throws std::invalid_argument if
-/// `runs` is empty.
+/// effects; the median for sizes), with an interval that includes the variation between runs.
+/// Levels are matched to those of a typical run. A single run is returned unchanged. Throws
+/// std::invalid_argument if `runs` is empty.
 RunDigest pool(std::span<const RunDigest> runs);
 
 /// Maximum uncertainty for a verdict `same`, and threshold for values without an interval, as a
@@ -155,8 +155,8 @@ inline constexpr double coarse_change = 0.25;
 
 struct Judgement {
   Verdict verdict{Verdict::unclear};
-  /// `other` divided by `baseline`, if both values are above 0. The ratio is that of cycles if
-  /// `is_in_cycles`.
+  /// `other` divided by `baseline`, if both values are above 0; absent for shares. The ratio is
+  /// that of cycles if `is_in_cycles`.
   std::optional<double> ratio{};
   std::string reason{};  ///< reason for the verdict, with numbers; may be empty
   /// 95 % interval of `ratio`, or of the difference of shares. An end may be 0 or infinite.
@@ -165,7 +165,7 @@ struct Judgement {
   std::optional<double> resolution{};
   /// Probability of a distance at least this large if the true change is within the threshold.
   std::optional<double> p_value{};
-  /// True if a value has no interval, so that `coarse_change` is the threshold.
+  /// True if a value has no interval, so that the threshold is at least `coarse_change`.
   bool is_coarse{false};
   /// The verdict that would hold without other tenants of a virtual machine's host. Present if the
   /// doubt about other tenants makes the verdict `unclear`.
@@ -175,14 +175,14 @@ struct Judgement {
 };
 
 /// Judges the change from `baseline` to `other`. `threshold` is a share of the value. The verdict
-/// is a change if the whole 95 % interval of the change is beyond the threshold. Otherwise the
-/// verdict is `same`, or `unclear` if the farther end of the interval is beyond `coarse_change`.
+/// is a change if the whole 95 % interval of the change is beyond the threshold. Otherwise it is
+/// `same`, or `unclear` if the farther end is beyond both `threshold` and `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
 
 /// Returns true if the finding is a size that lies between two measured sizes.
 bool is_bracket(const Finding& finding);
 
-/// Returns the step of the coarser of two grids of measured sizes, as a logarithm.
+/// Returns the larger step of two grids of measured sizes, as a logarithm; log(1.25) if unknown.
 double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other);
 
 /// Returns a finding converted to cycles or to seconds. The conversion to cycles removes the error
@@ -203,7 +203,7 @@ struct ComparedCell {
   Judgement judgement{};                    ///< empty in the cell of the baseline
 };
 
-/// A finding of the baseline, and its comparisons with all runs. The pointers refer to the digests.
+/// A finding of the baseline, compared with all runs. Pointers: to digests or Comparison::made.
 struct ComparedRow {
   std::string probe{};
   const ComparedFinding* baseline{nullptr};
@@ -214,7 +214,7 @@ struct ComparedRow {
 inline constexpr std::string_view only_in_baseline = "only in the baseline";
 inline constexpr std::string_view not_in_baseline = "not in the baseline";
 
-/// A finding that only one run has, or that only the baseline has.
+/// A finding that only the run or only the baseline has, or, without a name, an unmatched probe.
 struct Unmatched {
   std::size_t run{0};
   std::string probe{};
@@ -282,8 +282,8 @@ struct Comparison {
 /// std::out_of_range for an invalid `baseline`.
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold);
 
-/// Recounts the verdicts of each run. A finding that is given in time and in core cycles counts
-/// once.
+/// Recounts the verdicts of each run, and sets Judgement::is_repeated. A finding that is given in
+/// time and in core cycles, with verdicts of one kind, counts once.
 void count_verdicts(Comparison& comparison);
 
 /// Returns the sum of the verdicts of all runs.
@@ -298,9 +298,9 @@ struct MissingPart {
 };
 
 /// Returns the gaps because of which a comparison must not pass as a check, for each run except the
-/// baseline. Gaps are: a failed device, an interruption, a probe or series of the baseline that the
-/// run did not complete, and a run without a judged finding. The verdicts have no effect on the
-/// gaps.
+/// baseline. Gaps are: a failed device, an interruption, a probe, series or headline of the
+/// baseline that the run did not complete or that cannot be compared, mostly `unclear` headlines,
+/// and a run without any finding of the baseline. A change is not a gap.
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);
 

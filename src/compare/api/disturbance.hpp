@@ -45,9 +45,9 @@ double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
 /// Without a reference of a rate, the result is the largest disturbance.
 double typical_disturbance(std::span<const Disturbance> disturbances);
 
-/// Returns the finding with its interval widened by a disturbance in quadrature, as reports show
-/// it. `half_width` is half a 95 % interval, as the logarithm of a ratio, or a difference for
-/// shares. A finding without an interval is returned unchanged.
+/// Returns the finding with its interval widened by a disturbance in quadrature, as in reports.
+/// `half_width` is half the width of a 95 % interval, as the logarithm of a ratio, or a difference
+/// for shares. Advice and findings without an interval are returned unchanged.
 Finding with_disturbance(const Finding& own, double half_width);
 
 /// Returns the finding with its own interval, without the widening by with_disturbance().
@@ -75,8 +75,8 @@ inline constexpr std::string_view reference_warning = "reference_changed";
 inline constexpr std::string_view others_warning = "cores_shared";
 
 /// Returns the warning "wide_intervals" if more than a tenth of the points have an interval wider
-/// than 5 %. The warning names no cause, since the latency of a memory may also vary between cache
-/// lines.
+/// than 5 % (25 % for waiting times). The warning names no cause, since the latency of a memory may
+/// also vary between cache lines.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
 
 /// Sets the run's disturbances according to its reference points, and replaces two warnings. The

@@ -50,9 +50,9 @@ VisitRatio ratio_of_visit(std::span<const PairBlock> blocks, bool noise_only_add
 /// Statistician 59:252.
 Interval anytime_interval(std::span<const double> values);
 
-/// Returns the probability of values whose mean is at least as far from `truth`. The result stays
-/// valid if it is computed repeatedly. It is the inverse of the Bayes factor of anytime_interval(),
-/// at most 1.
+/// Returns the p-value of the hypothesis that the true mean of `values` is `truth`. The p-value
+/// stays valid if it is computed after each new value. It is the inverse of the Bayes factor of
+/// anytime_interval(), at most 1.
 double anytime_p(std::span<const double> values, double truth);
 
 /// A finding that was measured alternately on the baseline and the other device.

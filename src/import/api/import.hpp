@@ -14,7 +14,7 @@ namespace clprobe {
 struct ImportHints {
   std::string file{};         ///< name of the file without folders, stored in the document
   std::string device_name{};  ///< empty: taken from the text, or else from the file's name
-  /// Series of a curve; empty: taken from the text, or else "global".
+  /// Series of a curve; empty: taken from the text, or else "global" (bandwidths: "read").
   std::string series{};
   double bytes_per_size_unit{0.0};  ///< bytes per unit of size; 0: given by the header of the list
   double ns_per_time_unit{0.0};     ///< ns per unit of time; 0: given by the header of the list
@@ -23,10 +23,10 @@ struct ImportHints {
   double clock_hertz{0.0};
 };
 
-/// Returns one run for each device in the text, marked as imported. The runs contain no findings of
-/// an analysis. The format is detected (docs/formats.md lists all formats). Throws RunFormatError
-/// for text that cannot be read, and for an option that the format does not use. The message is one
-/// line without control characters, with the line or the JSON path.
+/// Returns one run for each device, curve or stride in the text, marked as imported, without
+/// findings of an analysis. The format is detected (docs/formats.md lists all formats). Throws
+/// RunFormatError for text that cannot be read, and for an option that the format does not use. The
+/// message is one line without control characters, with the line or the JSON path.
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints);
 
 }  // namespace clprobe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL devices: enumeration, tests of clocks, program builds and kernel launches. This is the
-// only header that includes OpenCL. Probes use it only in `Probe::open`.
+// only header that includes OpenCL's C++ interface. Probes use OpenCL only in `Probe::open`.
 #pragma once
 
 // The minimum version is 110, since Debian's opencl.hpp does not compile with minimum 120 and
@@ -55,14 +55,14 @@ Enumeration enumerate_devices();
 /// no longer reports this device.
 std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
 
-/// Reads vendor-specific and optional attributes into `info.reported`. These queries are too slow
-/// for `clprobe list`.
+/// Reads vendor-specific and optional attributes into `info.reported`, `info.uuid` and `info.pci`.
+/// These queries are too slow for `clprobe list`.
 void read_attributes(const cl::Device& device, DeviceInfo& info);
 
 /// Returns an OpenCL error as one line: "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
-/// Returns the first line of a build log that names an error.
+/// Returns the first line of a build log that names an error, or else the first line with text.
 std::string first_error_line(const std::string& log);
 
 /// Returns true for error codes that report a lack of memory or of other resources.
@@ -90,9 +90,9 @@ class Session {
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
-  /// Returns the kernel `name` of the embedded `file`. Each set of options is built only once. The
-  /// source is clock.clh for the device's clock, `preamble` with its headers, and the file, in this
-  /// order. Throws DeviceError with the first line of the build log.
+  /// Returns the kernel `name` of the embedded `file`. Each program is built only once. The source
+  /// is clock.clh for the device's clock, `preamble`, and the file with its headers, in this order.
+  /// Throws DeviceError with the first line of the build log that names an error.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
@@ -110,8 +110,8 @@ class Session {
   /// options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
-  /// Launches the kernel and waits until it ends. Of the event's timestamps, only END - START is
-  /// used, since drivers may take other timestamps from another clock.
+  /// Launches the kernel and waits until it ends. Uses only END - START of the event's timestamps,
+  /// since drivers may take other timestamps from another clock. Throws cl::Error.
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
@@ -144,7 +144,7 @@ class Session {
 /// this value.
 inline constexpr cl_ulong never = ~cl_ulong{0};
 
-/// Returns the clocks that the device's compiler and platform support, best first.
+/// Returns the clocks that the device's compiler and platform support, best first. Sets info().isa.
 std::vector<ClockKind> candidate_clocks(Session& session);
 
 /// Tests a clock with a kernel. Differences of clock reads must be positive, monotonic and
@@ -153,9 +153,9 @@ std::vector<ClockKind> candidate_clocks(Session& session);
 /// drivers, it must run in a child process.
 void try_clock(Session& session, ClockKind kind);
 
-/// Warms up the device, and calibrates ticks against time by regression. The warm-up runs chains
-/// until the times of three consecutive chains agree within 1 %. On a GPU, the warm-up lasts at
-/// least 0.3 s, or until the GPU reaches its full clock, since idle GPUs run at low clocks.
+/// Warms up the device until three consecutive chains agree within 1 %, at most 0.5 s (GPUs: 2 s).
+/// Idle GPUs run at low clocks, so that GPUs get at least 0.3 s, or until their full clock. Then
+/// calibrates the in-kernel clock, if any, by regression, and makes this clock the device's timer.
 void warm_up_and_calibrate(Session& session);
 
 /// Returns the problem of the device's event times; empty if event times are reliable. From a chain
@@ -163,8 +163,8 @@ void warm_up_and_calibrate(Session& session);
 /// times must not exceed host times. Sets session.info().timer and .launch_timer.
 std::string try_events(Session& session);
 
-/// Returns true if pointers that a kernel stores are valid in the next kernel. Since the test may
-/// crash the driver, it must run in a child process.
+/// Returns true if pointers that a kernel stores are valid in the next kernel, and stores this in
+/// session.info(). Since the test may crash the driver, it must run in a child process.
 bool try_pointers(Session& session);
 
 /// Page-aligned host memory for CPU devices, on huge pages if the system provides them. The initial
@@ -199,8 +199,8 @@ class PointPreparer {
   PointPreparer& operator=(PointPreparer&&) = delete;
   ~PointPreparer();
 
-  /// Returns a prepared point, which is valid until the next call. Throws DeviceError and
-  /// Unsupported.
+  /// Returns a prepared point, which is valid until the next call. May free the buffers of other
+  /// probes and of kept points. Throws DeviceError and Unsupported.
   Work prepare(const Probe& probe, const Point& point);
   /// Returns a prepared point that will be prepared again. Its buffers stay allocated until their
   /// memory is needed.

@@ -41,8 +41,8 @@ inline double expected_seconds(const Budget& budget) {
   return is_limit(budget) ? few_points : budget.probe_time.count();
 }
 
-/// Failure of a driver call, or of the process in which the driver ran. `what()` is one line with
-/// the call, the point and the name of the error code.
+/// Failure of a driver call, or of the process in which the driver ran. `what()` is one line; for a
+/// failed call, with the call, the name of the error code and the point.
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -112,8 +112,8 @@ class Backend {
   }
   /// Frees the memory of earlier points. Later points then get other addresses, as in another run.
   virtual void release() {}
-  /// Selects the core of a CPU for single-core work. Without a selection, a process stays on one
-  /// core for seconds, and core speeds differ by a fifth while neighbouring cores are busy.
+  /// Selects the core of a CPU for single-core work, as an index modulo the number of cores. By
+  /// default, a process stays on one core for seconds; busy neighbours slow a core by a fifth.
   virtual void use_core(std::size_t /*core*/) {}
   /// Returns the current time, by the clock that budgets and reported times use.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
@@ -145,9 +145,8 @@ struct EngineProbe {
   /// Returns the request. The engine calls this function once, when it plans the probe, since a
   /// request may depend on findings of earlier probes.
   std::function<Request()> request{};
-  /// Time since the start of the run from which the engine visits only the kept references of the
-  /// plan. Without this time, the engine visits all points. The references show disturbances of the
-  /// other probes.
+  /// Present if the engine visits only the kept references of the plan, which show disturbances of
+  /// other probes. The visits begin at this time after the start of the run.
   std::optional<std::chrono::duration<double>> references_from{};
   /// Number of the group; passes in a group alternate, and groups run one after another.
   std::size_t group{0};
@@ -210,8 +209,8 @@ struct PointPair {
 /// Returns true for units of rates, whose values fall when times rise.
 bool is_rate(std::string_view unit);
 
-/// Returns a time per access in the unit of a finding: a time, a number of cycles or a rate.
-/// Returns nothing for other units.
+/// Converts a time per access to the unit of a finding: seconds, cycles or a rate. Returns nothing
+/// for other units.
 std::optional<double> value_in(std::string_view unit, double ns_per_access,
                                const DeviceInfo& device);
 

@@ -73,7 +73,7 @@ std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& 
                                         std::shared_ptr<ChildProcess> child = {});
 
 /// Runs the worker process, which answers requests on file descriptor 3 until the descriptor is
-/// closed. Returns the exit code.
+/// closed. Ends the process instead of returning.
 int serve();
 
 }  // namespace clprobe

@@ -77,8 +77,8 @@ class Chain {
   cl::Buffer out_;
 };
 
-/// Measures the minimum difference between two consecutive clock reads, and the greatest common
-/// divisor of all differences.
+/// Stores the minimum difference between two consecutive clock reads as the overhead of the clock,
+/// and the greatest common divisor of all differences as the clock's quantum.
 void measure_steps(Session& session) {
   constexpr std::size_t count = 256;
   cl::Kernel kernel = session.kernel("ticks.cl", "ticks_steps", "");
@@ -223,7 +223,7 @@ Line ticks_against_host(Session& session) {
   return fit_least_squares(ns, ticks);
 }
 
-/// Returns the number of iterations that take about 20 ms, or 5 ms if GPU events time them; at most
+/// Returns the number of iterations that take at least 20 ms, or 5 ms with GPU events; at most
 /// `longest_chain`. Launch times by the host scatter by 10 us, event times of a GPU by less than 1
 /// us. The maximum matters for interpreters, which need 1 s for 60,000 iterations.
 std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {

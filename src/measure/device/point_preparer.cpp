@@ -45,7 +45,7 @@ class PointPreparer::State {
     } catch (const Unsupported&) {
       throw;
     } catch (const DeviceError&) {
-      // A second attempt follows, without the memory of other probes.
+      // A second attempt follows after the memory of all probes and kept points is freed.
       const bool had_others = close_others(probe);
       if (kept_.empty() && !had_others) throw;
       kept_.clear();

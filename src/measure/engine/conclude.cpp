@@ -22,7 +22,7 @@ namespace clprobe {
 
 namespace {
 
-/// Removes points without samples and without a failure, which the run did not reach.
+/// Removes points without samples or failure, which the run did not reach; warns if time ran out.
 void drop_unvisited(const Ending& ended, ProbeResult& result) {
   const auto planned = static_cast<std::int64_t>(result.points.size() - ended.refusals.size());
   std::erase_if(result.points,
@@ -177,10 +177,10 @@ void drop_above_whole(Finding& finding) {
   }
 }
 
-/// Removes the interval of an imported value if it has no width: other tools print no scatter, so
-/// equal numbers of neighbouring sizes do not make a value exact.
+/// Removes an interval without width from an imported value. Other tools print no scatter, so a
+/// value that they print for several sizes is not exact.
 void drop_unknown_interval(Finding& finding, const DeviceInfo& device) {
-  constexpr double rounding = 1.0 + 1e-9;  // of logarithms
+  constexpr double rounding = 1.0 + 1e-9;  // ratio that rounding of logarithms may cause
   const bool is_known = !finding.low || !finding.high || *finding.high > rounding * *finding.low;
   if (device.timer != Timer::imported || is_known) return;
   finding.low.reset();

@@ -47,8 +47,8 @@ std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std:
 }
 
 /// Returns whether the probe has used `share` of its time. The first visit does not count, since it
-/// prepares buffers that all points use. In an ordered plan, only the time beyond
-/// `first_visit_time` counts.
+/// prepares buffers that all points use. In an ordered plan, the first visit counts as far as it
+/// exceeds `first_visit_time`.
 bool is_out_of_time(const auto& state, double share = 1.0) {
   if (!state.first_visit || !state.probe.has_limit) return false;
   const Seconds spared = state.plan.is_ordered
@@ -193,8 +193,8 @@ std::optional<Step> Schedule::next_reference(Time now) {
   return std::nullopt;
 }
 
-/// Returns the next visit of the pass, or the first step of the pass's next stage. Returns nothing
-/// if references are due or the pass is over.
+/// Returns the next visit of the stage; after the last visit, the result of advance(). Returns
+/// nothing if the stage or the pass changed, or if references may be due.
 std::optional<Step> Schedule::next_in_pass() {
   while (!queue_.empty()) {
     const Queued next = queue_.front();
@@ -210,7 +210,7 @@ std::optional<Step> Schedule::next_in_pass() {
   return advance();
 }
 
-/// Begins the next stage of the pass and returns its first step, if the stage has one.
+/// Begins the next stage of the pass. Returns a step that precedes the visits of the stage, if any.
 std::optional<Step> Schedule::advance() {
   ProbeState& state = current();
   const auto step = [&](Step::Kind kind) {
@@ -312,7 +312,7 @@ bool Schedule::begin_extra_pass(Time now) {
 }
 
 /// Begins the next pass. First, each probe of a group makes one pass, in order. Then the unfinished
-/// probes of the group alternate. Then the next group begins.
+/// probes of the group alternate. Then the next group begins. Quick runs finish each probe first.
 bool Schedule::begin_usual_pass() {
   const auto begin = [&](std::size_t probe) {
     last_ = probe;
@@ -428,7 +428,7 @@ void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
   }
 }
 
-/// Adds references that are due after a point. The probe's own references are due after each
+/// Adds references that are due after a point. The probe's own references are due after every
 /// sixteen points. Kept references of other probes follow.
 void Schedule::add_due_between_points() {
   constexpr int points_between = 16;

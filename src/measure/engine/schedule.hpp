@@ -45,7 +45,7 @@ struct Step {
   };
   Kind kind{Kind::visit};
   Visit visit{};
-  /// Points of the probe that will be visited after this step, in order. Empty within a pass.
+  /// Points to visit from this step on, in order; empty except at the first visit of a stage.
   std::vector<std::size_t> expected{};
 };
 

@@ -53,7 +53,7 @@ void limit_threads_of_pocl() {
   const system::Cores cores;
   if (cores.has_all()) {
     setenv("POCL_AFFINITY", "1", 0);
-    // The new name of the variable, which the user may have set.
+    // The newer name of POCL_MAX_PTHREAD_COUNT, which the user may have set.
   } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {
     setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(cores.allowed().size()).c_str(), 0);
   }

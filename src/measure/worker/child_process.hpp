@@ -23,9 +23,9 @@ class ChildLost : public std::runtime_error {
 /// separately from what drivers print to stdout and stderr. The destructor kills the child.
 class ChildProcess {
  public:
-  /// Starts the child with the environment of this process and `changes`. `vendors` is the folder
-  /// of drivers to load (OCL_ICD_VENDORS); if empty, the environment determines the drivers. Throws
-  /// ChildLost if the process cannot be started.
+  /// Adds missing settings of glibc and PoCL to the environment of this process, and starts the
+  /// child with this environment and `changes`. `vendors` is the folder of drivers to load; if
+  /// empty, the environment determines the drivers. Throws ChildLost if the start fails.
   explicit ChildProcess(const std::string& vendors = {},
                         const std::vector<std::pair<std::string, std::string>>& changes = {});
   ChildProcess(const ChildProcess&) = delete;

@@ -29,8 +29,8 @@ struct LoaderVariables {
       const std::vector<std::pair<std::string, std::string>>& changes = {});
 };
 
-/// Returns the drivers that the loader opens, sorted by file name. ocl-icd reads OCL_ICD_VENDORS (a
-/// folder, an ICD file or a library) and OPENCL_VENDOR_PATH (a folder). Khronos's loader reads
+/// Returns the drivers that the loader opens; ICD files are sorted by name. ocl-icd reads
+/// OCL_ICD_VENDORS (a folder, an ICD file or a library) and OPENCL_VENDOR_PATH. Khronos's reads
 /// OCL_ICD_VENDORS (a folder) and OCL_ICD_FILENAMES (libraries separated by colons, in addition to
 /// the folder). Sources: libOpenCL(7); loader/linux/icd_linux.c of KhronosGroup/OpenCL-ICD-Loader.
 std::vector<Driver> registered_drivers(const LoaderVariables& variables);

@@ -116,8 +116,8 @@ class RemoteBackend final : public Backend {
     device_ = reading([&] { return json::decode<DeviceInfo>(answer.at("device")); });
   }
 
-  /// Runs `action`. On an error, ends the child, since the driver's context may be unusable. The
-  /// next point then gets a new process.
+  /// Runs `action`. On an error other than Unsupported and VoidedPoint, ends the child, since the
+  /// driver's context may be unusable. The next point then gets a new process.
   template <typename Action>
   auto drop_child_on_error(Action action) -> decltype(action()) {
     try {
@@ -159,7 +159,7 @@ class RemoteBackend final : public Backend {
   Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
 
   /// Sends a request that may fail or crash the child, and returns true on success. On a failure,
-  /// adds a warning with the reason, and keeps the facts about the device unchanged.
+  /// keeps the facts about the device. Adds a warning for a failure and for a reported problem.
   bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
     question["do"] = word;
     try {

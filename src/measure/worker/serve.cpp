@@ -210,8 +210,8 @@ class Server {
     return {{"facts", json::encode(work_.facts)}, {"build", json::encode(work_.build)}};
   }
 
-  /// Moves this thread to an idle core, if the host's speed affects the point's time or if a CPU
-  /// device computes on one core. Launches of other points also start sooner from an idle core.
+  /// Selects an idle core: for launches of one work-group on a CPU device, or for this thread if
+  /// the device is a GPU, whose launches start sooner from an idle core.
   void leave_busy_core(const Point& point) {
     const DeviceInfo& device = session().info();
     if (runs_items_in_turn(device)) {

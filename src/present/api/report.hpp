@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output formats: pure functions from runs, comparisons and surveys to text. All formats replace
-// control characters in texts from drivers and files by '?'.
+// Output formats: pure functions from runs, comparisons and surveys to text. JSON escapes control
+// characters in texts from drivers and files; all other formats replace them by '?'.
 #pragma once
 
 #include <span>
@@ -40,7 +40,7 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
 
 /// Program whose kernels were surveyed by `profile`.
 struct SurveyedApp {
-  std::vector<std::string> words{};  ///< program and arguments as typed; files without folders
+  std::vector<std::string> words{};  ///< program and arguments, without folders of files
   std::string started{};             ///< start time in UTC
   ToolInfo tool{};
   int status{0};

@@ -147,8 +147,8 @@ function offerCues() {
   }
 }
 
-// Downloads: each run's document, byte for byte as `clprobe report FILE --json` writes it, and
-// other files of the page.
+// Downloads: each run's document, byte for byte as `clprobe report FILE -o RUN.json` writes it for
+// a single run, and other files of the page.
 
 // Browsers before 2023 lack DecompressionStream.
 const canUnpack = typeof DecompressionStream !== "undefined";

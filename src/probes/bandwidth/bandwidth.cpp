@@ -180,7 +180,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// Returns the number of buffers: one if a series reads, and one more if a series writes.
+/// Returns the number of buffers: one if a series reads or copies, and one more if a series writes.
 std::uint64_t count_buffers(const Request& request) {
   bool reads = false;
   bool is_any_writing = false;
@@ -192,8 +192,8 @@ std::uint64_t count_buffers(const Request& request) {
   return (reads ? 1U : 0U) + (is_any_writing ? 1U : 0U);
 }
 
-/// Returns the size of the largest working set. The last cache holds only a small part of this
-/// working set.
+/// Returns the size of the largest working set. Unless memory or time limits this size, the last
+/// cache holds only a small part of the working set.
 Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
   const bool is_cpu = runs_items_in_turn(device);
@@ -211,9 +211,9 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
-  // Requested sizes are limited only by the buffers.
+  // Only the size of the buffers limits requested sizes.
   if (is_requested) return most;
-  // A quick run has no time to fill buffers of more than 1 GiB.
+  // A quick run has no time to fill larger buffers.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
 }
@@ -260,9 +260,9 @@ Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const R
   return largest;
 }
 
-/// Returns true if the size is in the range of memory, and all units of a GPU write in the series.
-/// This range gets twice as many sizes. With three sizes, a factor of 2 apart, three of ten runs
-/// of an H100 found no level of memory.
+/// Returns true if all units of a GPU write in the series, and the size is at least a quarter of
+/// `largest`. This range of memory gets twice as many sizes. With three sizes, a factor of 2 apart,
+/// three of ten runs of an H100 found no level of memory.
 bool is_memory(const SeriesSpec& series, const DeviceInfo& device, double size, Bytes largest) {
   constexpr double part = 0.25;
   const bool is_of_all = series.sharing == Sharing::walk && !series.is_one_unit;
@@ -292,10 +292,10 @@ PointAlone alone(const Point& planned) {
   return {std::move(point), Bytes{shape.buffer_bytes}};
 }
 
-/// Returns two references, which all units read. The smallest working set shows disturbances of
-/// cores; the other working set is in memory. A CPU gets a third reference, in private caches,
-/// since other processes disturb a CPU's memory most. On a CPU the references stay prepared until
-/// the end of the run, after this probe. The CPU's working set in memory is therefore as small as
+/// Returns two points of `read` as references; none for fewer than 8 points. The smallest working
+/// set shows disturbances of cores; the other working set is in memory. A CPU gets a third, in
+/// private caches, since other processes disturb a CPU's memory most. A CPU's references stay
+/// prepared until the end of the run. The CPU's working set in memory is therefore as small as
 /// possible.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
@@ -329,8 +329,8 @@ bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
 
-/// Sorts the points of a quick run by importance. The order is: three sizes that all units read,
-/// the largest copies and writes, the other sizes that all units read, all other points. The sizes
+/// Sorts the points of a quick run by importance: three sizes that all units read, the largest
+/// copies and writes, other sizes that all units read, other copies and writes, the rest. The sizes
 /// of a series halve the gaps between earlier sizes, so that the second size is the largest.
 void order_by_weight(Plan& plan) {
   constexpr std::size_t first_sizes = 3;
@@ -351,7 +351,7 @@ void order_by_weight(Plan& plan) {
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // Requested sizes are measured in the requested order.
+  // Requested sizes are equally important, so a quick run does not order them.
   const bool is_first_look = request.effort == Effort::quick &&
                              request.own.sizes("sizes").empty() && !is_simulated(device);
   std::uint64_t buffer = 0;
@@ -394,7 +394,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns points at sizes around the ends of levels, for series that all units read.
+/// Returns points of the series `read` at sizes around the ends of levels.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   constexpr double knee_ratio = 1.1;
@@ -427,7 +427,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
 Bytes largest_requested(const DeviceInfo& device, const Request& request) {
   Bytes largest;
   for (const SeriesSpec& series : all_series) {
-    // The size of local memory does not depend on the request.
+    // The working set in local memory does not depend on the request.
     const bool is_sized =
         series.operation != Operation::local && missing_in(series, device).empty();
     if (!is_sized || !wants(request, series.name)) continue;

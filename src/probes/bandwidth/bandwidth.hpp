@@ -73,9 +73,9 @@ struct Shape {
   /// in each of two buffers.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
   /// Returns the number of blocks that a walk visits in one iteration. Together, the walks of a
-  /// region visit the region once.
+  /// region visit each block at least once.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
-  /// Returns the number of bytes that all walks move in one iteration.
+  /// Returns the number of bytes that all walks move in one iteration, read and written.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
 
@@ -158,7 +158,7 @@ const SeriesSpec* series_named(std::string_view name);
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// Returns the shape of a point with the largest working set, up to `wanted`, that its walks can
-/// divide. Returns nothing if this working set is smaller than a block.
+/// divide. Returns nothing if a region has no block, or if the driver would end long loops.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
 /// Returns the size of the smallest working set in which every compute unit has work.
@@ -170,9 +170,9 @@ inline constexpr std::string_view limited_by_level = "level";
 
 extern const Probe probe;
 
-/// Returns the findings of the probe. Each level of a series has its capacity, its bandwidth and
-/// the bandwidth of one compute unit. Each level also has the scaling from one unit to all units,
-/// and what limits the scaling. Method: docs/bandwidth.md.
+/// Returns the findings of the probe: each level's bandwidth, bandwidth of one compute unit, and
+/// capacity (except in local memory). If one compute unit also ran alone, each level has the
+/// scaling to all units, and what limits the bandwidth. Method: docs/bandwidth.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 /// Decides the limit of each level again, by the final interval of its scaling.

@@ -24,9 +24,9 @@ namespace {
 constexpr std::string_view method = "segmentation";
 constexpr std::string_view rate_unit = "bytes_per_second";
 
-/// Returns the relative variation between runs on one machine. In 14 runs on two EPYC cores, reads
-/// of buffers had 0.9 to 1.1 times the median bandwidth. Writes, copies and updates in L1 and L2,
-/// and reads of images, had 0.6 to 1.3 times the median.
+/// Returns the relative variation between runs on one machine, which widens intervals. In 14 runs
+/// on two EPYC cores, reads of buffers had 0.9 to 1.1 times the median bandwidth. Writes, copies
+/// and updates in L1 and L2, and reads of images, had 0.6 to 1.3 times the median.
 double share_between_runs(const SeriesSpec& series, const DeviceInfo& device) {
   const bool is_image = series.operation == Operation::image;
   return device.type == DeviceType::cpu && (writes(series.operation) || is_image) ? 0.2 : 0.0;
@@ -42,7 +42,7 @@ void set_rate(Finding& finding, const Level& level, double factor, double betwee
   finding.holds_scatter = true;
 }
 
-/// Returns false for imported files, which do not have the number of compute units.
+/// Returns true if the number of compute units is known. Imported files lack this number.
 bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
 
 /// Makes the finding of the bandwidth of one compute unit. The unit is bytes per cycle if the
@@ -101,7 +101,7 @@ bool is_partly_cached(const Level& before, const Level& level) {
          level.latency < hardly_slower * before.latency;
 }
 
-/// Returns the levels without plateaus that are not levels.
+/// Returns `levels` without the plateaus of partly cached working sets.
 std::vector<Level> true_levels(std::vector<Level> levels) {
   for (std::size_t i = levels.size(); i-- > 1;) {
     if (!is_partly_cached(levels[i - 1], levels[i])) continue;
@@ -122,7 +122,7 @@ std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   return found;
 }
 
-/// Replaces the times of levels by the measured times of the working sets within each level.
+/// Replaces the time of each level by the median of the measured times within 1 % of its spread.
 /// Intervals are at least 3 % wide on each side, since times in L2 depend on the addresses of the
 /// buffers. In seven runs an H200 copied at 8.5 to 8.76 TB/s.
 std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurvePoint> curve) {
@@ -143,10 +143,10 @@ std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurveP
   return levels;
 }
 
-/// Finds the levels of a series. A series with a single size has one level without an end.
+/// Finds the levels of a series. Local memory has one level without an end, at its fastest time.
 std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
                              std::span<const CurvePoint> curve) {
-  // The lowered times are not for CPUs: a CPU has equally many walks for each size, and other
+  // A CPU's times are not lowered: its number of walks does not depend on the size, and other
   // processes use its cores.
   const bool may_start_slowly =
       series.sharing == Sharing::walk && !series.is_one_unit && device.type != DeviceType::cpu;
@@ -160,8 +160,8 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// Time per byte of a single unit within a level of all units: the median, with quartiles. The
-/// sizes lie between the end of the previous level and the end of this level.
+/// Time per byte in ns of a single unit within a level of all units: the median, with quartiles.
+/// The sizes lie between the end of the previous level and the end of this level.
 struct Alone {
   double time{0.0};
   Interval interval{};
@@ -190,7 +190,7 @@ std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
 
 /// Decides what limits the bandwidth: shared resources if the scaling is clearly below 90 %, the
 /// units if the scaling is clearly above 90 %. If the interval of the scaling contains 90 %, the
-/// finding has no label.
+/// finding has a reason instead of a label.
 Finding limit_finding(const Finding& scaling) {
   constexpr double nearly_all = 0.9;
   Finding limit = of_level("limit", scaling.series, *scaling.level, "");
@@ -212,7 +212,7 @@ struct LevelsOfAll {
   [[nodiscard]] int number(std::size_t index) const { return first + static_cast<int>(index); }
 };
 
-/// Adds the scaling of the bandwidth from one unit to all units, for each level of the series.
+/// Adds each level's scaling from one unit to all units, and its limit. `curve`: of one unit.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   constexpr std::string_view beside = "compared with one compute unit";
@@ -256,9 +256,9 @@ void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& devi
   }
 }
 
-/// Returns the maximum bandwidth of a compute unit: 512 bytes per cycle on a GPU. On a CPU the
-/// maximum is 256 bytes per cycle at 7 GHz, since the driver may report the clock of an idle core.
-/// Returns nothing if a GPU's driver reports no clock.
+/// Returns the maximum bandwidth of a compute unit in bytes per second: on a GPU, 512 bytes per
+/// cycle of the reported clock. On a CPU the maximum is 256 bytes per cycle at 7 GHz, since the
+/// driver may report the clock of an idle core. Returns nothing if a GPU's driver reports no clock.
 std::optional<double> max_unit_rate(const DeviceInfo& device) {
   if (device.type == DeviceType::cpu) return 256.0 * 7e9;
   const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/bandwidth.cl. Sees OpenCL.
+// Launches of cl/bandwidth.cl. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ struct State {
     launch_over(session, kernel, spread_over(session.info(), words));
   }
 
-  /// Makes `source` or `target` large enough for a point.
+  /// Replaces and fills `source` or `target` if it is too small for a point.
   void need(Store& store, const Shape& shape, const KernelSpec& spec) {
     const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
     if (store.size >= size) return;
@@ -78,7 +78,7 @@ struct State {
     (is_source ? source_pages : target_pages) = {};
     store = Store{};  // frees the old store before the allocation
     store = make_store(session, size);
-    // Fills the store, since the operating system allocates only pages that were written.
+    // The source needs its words; filling a GPU's target makes the system allocate all its pages.
     if (is_source || !runs_items_in_turn(session.info())) fill(store, size.count, spec);
   }
 };
@@ -164,7 +164,7 @@ void Walks::bind() {
     kernel_.setArg(index++, state_->target.buffer);
   }
   count_argument_ = set_arguments(kernel_, index, places, static_cast<cl_uint>(shape_.blocks));
-  index = count_argument_ + 2;  // skips the number of blocks and the number of the launch
+  index = count_argument_ + 2;  // skips `turns` and `launch`, which launch() sets
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
   if (shape_.operation == Operation::local) {
@@ -227,9 +227,9 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   measurement.expected_witness = words;
 }
 
-/// Returns a number of iterations that makes the start-up a small part of a launch. In longer
-/// launches, units that read the same working set run in step and share cache lines. In a launch
-/// of 2 ms, an H100 read 127 MiB at 6 TB/s instead of 3.9 TB/s.
+/// Finds, by launches, a number of iterations that makes the start-up a small part of a launch. In
+/// longer launches, units that read the same working set run in step and share cache lines. In a
+/// launch of 2 ms, an H100 read 127 MiB at 6 TB/s instead of 3.9 TB/s.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulation of cl/bandwidth.cl by warp instructions: the walks of one compute unit. Pure.
+// Simulation of cl/bandwidth.cl as warp instructions: the walks of one compute unit. Pure.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

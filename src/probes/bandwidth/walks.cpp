@@ -16,18 +16,18 @@ namespace clprobe::bandwidth {
 namespace {
 
 constexpr std::uint64_t gpu_vector = 4;
-// Work-items of a writing walk on a GPU if the working set is too small for a block per work-item.
-// Larger working sets have groups of up to 1,024 work-items. On an H100 with 33 MiB, large groups
-// copied 5 % faster than groups of 64, and wrote and updated 1 to 3 % faster. In a native kernel
-// on an H200, large groups updated 5 % faster and copied 1.5 % slower.
+// Work-items of a writing walk on a GPU if the working set is too small to give vectors to every
+// resident work-item. Larger working sets have groups of up to 1,024 work-items. On an H100 with 33
+// MiB, large groups copied 5 % faster than groups of 64, and wrote and updated 1 to 3 % faster. In
+// a native kernel on an H200, large groups updated 5 % faster and copied 1.5 % slower.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
-// Maximum work-group size for working sets below 4 MiB, which caches serve. Half as many
-// work-items keep enough loads in flight, and blocks have half the size.
+// Maximum work-group size for reads of working sets below 4 MiB, which caches serve. Half of
+// `largest_group` keeps enough loads in flight, and halves the size of blocks.
 constexpr std::uint64_t group_near = 512;
 constexpr Bytes far_from_units = mebibytes(4);
-// Number of work-items that a GPU's compute unit holds at once.
+// Assumed number of work-items that a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
 // Minimum number of writing walks per unit. A single walk that repeats its block of 4 KiB is
 // faster than any level. On an H100 single walks updated 528 KiB at 9.5 TB/s. Two walks per unit
@@ -54,10 +54,9 @@ std::uint64_t directions_of(const SeriesSpec& series) {
   return series.operation == Operation::copy ? 2 : 1;
 }
 
-/// Returns the walks of a series, still without blocks. Each unit of a GPU has a single walk of a
-/// shared region. Two or more walks would find each other's data in caches and continue together,
-/// with a rate that is too high. Walks with their own regions are small, and there are many of
-/// them.
+/// Returns the walks of a series for a working set of `wanted` bytes; regions and blocks are not
+/// set. Each unit of a GPU has a single walk of a shared region. Two or more walks would find each
+/// other's data in caches and continue together, so that the rate would be too high.
 Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
@@ -73,7 +72,7 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     return shape;
   }
   shape.vector = gpu_vector;
-  // Writes by all units use many small groups. A single unit has one group, even in small regions.
+  // Writes by all units use many groups. A single unit has one group, even in small regions.
   if (series.sharing == Sharing::walk && !series.is_one_unit) {
     const std::uint64_t bytes_of_item = shape.unroll() * shape.vector * 4 * directions_of(series);
     const bool have_all_blocks = wanted.count >= units * items_of_unit * bytes_of_item;
@@ -96,8 +95,7 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
 }
 
 /// Returns a step that visits all of `count` positions, and neighbouring positions late. The step
-/// is the first number above the golden section of `count` that has no common divisor with
-/// `count`.
+/// is the first number from the golden section of `count` upwards that is coprime to `count`.
 std::uint64_t golden_step(std::uint64_t count) {
   constexpr double golden = 0.6180339887498949;
   auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);

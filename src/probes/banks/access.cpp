@@ -15,9 +15,9 @@
 namespace clprobe::banks {
 namespace {
 
-/// Returns the offset of a lane that is not congested. These lanes use the first row of the other
-/// banks, one bank after another. With more lanes than banks, some lanes share words, which costs
-/// nothing.
+/// Returns the byte offset of a lane outside the congested bank. These lanes use the first row of
+/// the other banks, one bank after another. With more lanes than banks, some lanes share words,
+/// which costs nothing.
 std::uint32_t uncongested_offset(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
   const std::uint32_t width = pattern.span_bytes / static_cast<std::uint32_t>(pattern.banks);
   const std::uint32_t step = std::max(width, word);

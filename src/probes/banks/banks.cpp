@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of accesses to local memory by the bank conflicts of their lanes: options, plan and card.
-// Method: docs/banks.md.
+// Cost of bank conflicts in accesses to local memory: options, plan and card. Method:
+// docs/banks.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -158,7 +158,7 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// The plan has some hundreds of short points. A quick run visits each point once.
+// The plan has hundreds of short points, so a quick run visits each point only once.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
     .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
@@ -193,11 +193,11 @@ struct Options {
   std::vector<int> instructions{};
 };
 
-// Sub-group size for devices whose driver reports no size.
+// Sub-group size for devices whose driver reports none from 2 to `max_lanes`.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
-// Maximum number of sub-groups. This number saturates any local memory; the model's source has the
-// same maximum.
+// Maximum number of sub-groups by default. This number saturates any local memory; the model's
+// source has the same maximum.
 constexpr std::int64_t max_sub_groups = 32;
 
 std::vector<int> powers_of_two(std::int64_t last) {
@@ -212,8 +212,8 @@ bool fits(const Shape& shape) {
          shape.local_bytes;
 }
 
-/// Thins out the numbers of ways, sub-groups or accesses of the conflict model. The first and the
-/// last number remain. A line can be fitted with some of the products.
+/// Returns every second of `numbers` (every third in a quick run, all in a thorough run), always
+/// with the first and the last number. A line can be fitted without the other products.
 std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
   const std::size_t step = effort == Effort::quick ? 3 : 2;
   if (effort == Effort::thorough || numbers.size() <= step) return numbers;
@@ -231,8 +231,8 @@ std::int64_t lanes_of(const DeviceInfo& device) {
   return std::clamp<std::int64_t>(lanes, 1, std::max<std::int64_t>(device.max_work_group_size, 1));
 }
 
-/// Returns the number of sub-groups in a work-group, at most a number that saturates any local
-/// memory. For a CPU, which runs work-items one after another, the number is 1.
+/// Returns the number of sub-groups in the largest work-group, at most max_sub_groups. For a CPU,
+/// which runs work-items one after another, the number is 1.
 std::int64_t sub_groups_of(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) return 1;
   return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
@@ -249,8 +249,8 @@ std::vector<int> words_of(const Options& requested) {
 }
 
 /// Returns the word sizes of a series in bytes. Each word size needs a build, and a CPU's driver
-/// builds two kernels per second. A CPU has no banks: only its chains use all word sizes, other
-/// series only 4 bytes.
+/// builds two kernels per second. A CPU has no banks: by default, only load-latency uses all word
+/// sizes, and other series use 4 bytes.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested) {
   if (runs_items_in_turn(device) && !kind.is_chain) {
@@ -271,8 +271,8 @@ std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& reque
   return patterns;
 }
 
-/// Returns the size of local memory that suffices for all patterns of a word size. These patterns
-/// share one build.
+/// Returns the size of local memory in bytes that suffices for all patterns of a word size. These
+/// patterns share one build.
 std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word) {
   std::uint64_t footprint = pattern_block_bytes;
   for (const Pattern& pattern : patterns_for(device, requested, word)) {
@@ -289,15 +289,15 @@ Point point_of(const AccessKind& kind, const Shape& shape) {
   return point;
 }
 
-/// Returns the word size of the conflict model: the requested size, or the width of a bank. Wider
-/// words would take more than one pass, and narrower words would share a row.
+/// Returns the word size of the conflict model in bytes: the first requested size, or the width of
+/// a bank. Wider words would take more than one pass, and narrower words would share a row.
 int word_of_model(const Options& requested, const Model& model) {
   const bool is_a_word =
       std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
   return requested.words.empty() && is_a_word ? model.width_bytes : words_of(requested).front();
 }
 
-/// Returns the points of the conflict model, once the survey has found the banks.
+/// Returns the points of the conflict model for the banks that the survey found.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   const Options requested(request);
@@ -338,8 +338,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-// Number of independent accesses per work-item in throughput series. A CPU core needs few
-// accesses, and its compiler takes long for many.
+// Default number of independent accesses per work-item in throughput series. A CPU core needs few
+// accesses, and CPU compilers take long for many.
 constexpr int default_instructions = 16;
 constexpr int cpu_instructions = 4;
 
@@ -419,7 +419,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns the largest stride for which the words of one sub-group fit local memory.
+/// Returns the largest stride in words for which the words of one sub-group fit local memory.
 int max_stride(const DeviceInfo& device, int word) {
   const auto lanes = static_cast<int>(lanes_of(device));
   int largest = 0;

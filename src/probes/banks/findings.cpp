@@ -30,8 +30,8 @@ struct Measured {
   int word_bytes{0};
 };
 
-/// Numbers of sub-groups, accesses and wavefronts of a point. The number of sub-groups is the one
-/// that the driver ran, which may be lower than planned.
+/// Numbers of sub-groups, accesses and wavefronts of a point. The number of sub-groups is the
+/// launched one, or the planned one for points without this fact.
 struct AccessCounts {
   std::int64_t sub_groups{0};
   std::int64_t instructions{0};
@@ -95,8 +95,8 @@ void add_bound(Findings& found, const Measured& measured, std::string_view serie
 
 constexpr std::string_view by_squares = "least squares";
 
-/// Adds published values of a GTX 780 Ti next to findings on that GPU or its simulation. The
-/// published values are in cycles and for words of 8 bytes.
+/// Adds the published c1 and c2 of a GTX 780 Ti on that GPU or its simulation. The values are in
+/// cycles and for words of 8 bytes, so other measurements get none.
 void add_published(Findings& found, const DeviceInfo& device, const Measured& measured,
                    std::string_view series) {
   constexpr std::array devices{"GeForce GTX 780 Ti", "simulated gtx-780-ti"};
@@ -162,7 +162,7 @@ struct SeriesCurve {
   const AccessKind* kind{nullptr};
   Curve curve{};
   std::vector<Interval> intervals{};          ///< intervals of the times, in the unit of the times
-  std::vector<std::vector<double>> visits{};  ///< estimate of each visit, for each point
+  std::vector<std::vector<double>> visits{};  ///< estimates of each point's visits; may be empty
 };
 
 std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
@@ -263,8 +263,8 @@ void add_banks(Findings& found, const DeviceInfo& device, const Verdict& verdict
   found.findings.push_back(std::move(margin));
 }
 
-/// Adds the bandwidth of a compute unit for the pattern in which neighbouring lanes access
-/// neighbouring words.
+/// Adds the bandwidth of a compute unit, also in bytes per cycle if known, for the pattern in which
+/// neighbouring lanes access neighbouring words.
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
                    const std::string& name) {
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
@@ -291,8 +291,8 @@ bool shows_cost(const Pattern& pattern, int word_bytes) {
   return word_bytes <= 4 || is_stride;
 }
 
-/// Patterns of a curve with their numbers of wavefronts in the best model. Without visible banks
-/// every number is 1.
+/// Patterns of a curve with their times, and their numbers of wavefronts in the best model. Without
+/// visible banks every number is 1.
 struct Wavefronts {
   std::vector<double> fronts{};
   std::vector<double> times{};
@@ -331,9 +331,9 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
   return rows;
 }
 
-/// Sets the median time of the patterns in `indices`. A disturbed pass affects all patterns at
-/// once, so the interval includes the scatter of the medians of passes. If the intervals of the
-/// times already include this scatter, the interval has the medians of their ends.
+/// Returns `finding` with the median time of the patterns in `indices`. A disturbed pass affects
+/// all patterns, so the interval includes the scatter of the medians of passes. If the times' own
+/// intervals include this scatter, the interval includes the medians of their ends.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> indices,
                            Finding finding) {
   std::vector<double> times;

@@ -22,8 +22,8 @@
 namespace clprobe::banks {
 
 /// Candidate for the structure of local memory. Consecutive words of `width_bytes` lie in
-/// consecutive banks. Lanes are served in groups as large as the banks can deliver at once: words
-/// of twice the size halve the group.
+/// consecutive banks. Lanes are served in groups of at most `lanes_together`. A group is smaller if
+/// the banks deliver fewer words at once.
 struct Model {
   int banks{32};
   int width_bytes{4};
@@ -37,7 +37,7 @@ struct Model {
 /// Source: the k-congestion of Okamoto et al. 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
 
-/// Times of one series: the time of an access for each pattern. The unit may be any.
+/// Times of one series and word size: the time of an access for each pattern, in any unit.
 struct Curve {
   int word_bytes{4};
   int lanes{32};
@@ -53,11 +53,11 @@ struct Candidates {
 };
 
 /// Returns the candidates: 8 to 128 banks, widths of 4 and 8 bytes, and groups of 8 to 64 lanes.
-/// Groups are not larger than the sub-groups of the curves.
+/// Groups of more than 8 lanes fit the largest sub-group of the curves.
 Candidates tabulate_candidates(std::span<const Curve> curves);
 
-/// Line time = base + cost * wavefronts, fitted by least squares of relative errors, with 95 %
-/// intervals.
+/// Line time = base + cost * wavefronts, fitted by least squares of relative errors.
+/// `cost_interval` is a 95 % interval.
 struct ConflictLine {
   double base{0.0};  ///< time at 0 wavefronts
   double cost{0.0};
@@ -88,16 +88,16 @@ struct Verdict {
 inline constexpr double undecided_bic = 6.0;
 
 /// Compares the candidates by BIC, with a separate line for each curve. Banks are visible only if
-/// three conditions hold:
+/// enough patterns were measured and three conditions hold:
 /// - Conflicts add at least 2 % to the time of an access.
-/// - The best candidate is clearly better than flat curves.
-/// - The best candidate explains at least 90 % of the variance.
+/// - The BIC of the best candidate is at least 20 below that of flat curves.
+/// - The best candidate explains at least 90 % of the variance, without a negative cost.
 Verdict judge(std::span<const Curve> curves, const Candidates& candidates);
 
 /// Measured point of the conflict model E = c1 * w * l * k + c2.
 struct CongestionPoint {
   double product{0.0};  ///< w * l * k, with k the number of wavefronts
-  double time{0.0};     ///< E, the time of a launch
+  double time{0.0};     ///< E, the time of a launch in cycles or seconds
 };
 
 /// Conflict model, fitted by least squares as in its source.
@@ -136,14 +136,14 @@ inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
 }
 
-/// Returns the estimate of each visit. Returns nothing if the interval of `time` already contains
-/// the scatter of the visits.
+/// Returns the estimate of each visit in ns; empty if the interval of `time` already contains the
+/// scatter of the visits.
 inline std::vector<double> visits_beside(const Estimate& time, const Point& point,
                                          const DeviceInfo& device) {
   return time.holds_visits ? std::vector<double>{} : visit_estimates_ns(point, device);
 }
 
-/// Returns the interval of an estimate, extended by the interval of the median of the visits.
+/// Returns an estimate's interval, extended by the 95 % interval of the median of the visits.
 inline Interval with_visits(const Interval& estimated, std::span<const double> visits) {
   if (visits.empty()) return estimated;
   const Interval of_visits = median_interval(visits);
@@ -165,9 +165,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
 
-/// Adds the conflict models of loads and of stores, their largest deviations, and up to 8 single
-/// points. `found` must already have the findings of load-latency and load-throughput, which give
-/// the bound of the discrete memory machine.
+/// Adds the conflict models of loads and of stores, their largest deviations, and the times of
+/// single points if there are at most 8. The ratio to the bound of the discrete memory machine is
+/// added only if `found` already has the findings of load-latency and load-throughput.
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model);
 

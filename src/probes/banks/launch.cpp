@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/banks.cl. Sees OpenCL.
+// Launches of cl/banks.cl. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Buffers {
     return results.at_least(session, 2 * launches_of_model * sizeof(cl_ulong));
   }
 
-  /// Returns the maximum work-group size of a kernel.
+  /// Returns the driver's maximum work-group size for a kernel.
   [[nodiscard]] std::uint64_t max_items(const cl::Kernel& kernel) const {
     return kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
   }
@@ -101,7 +101,7 @@ Transposition::Transposition(std::shared_ptr<Buffers> buffers, const Point& poin
   set_arguments(kernel_, 0, buffers_->filled_offsets(offsets_of(tile_)),
                 static_cast<cl_uint>(tile_.side));
   set_arguments(kernel_, 4, never, buffers_->all_results());
-  // This launch is not timed, since some drivers compile at the first launch.
+  // The result of this launch is dropped, since some drivers compile at the first launch.
   static_cast<void>(run(1));
 }
 
@@ -114,8 +114,8 @@ Measurement Transposition::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Prepares a transposition. Throws DeviceError and cl::Error. Throws Unsupported if the driver
-/// refuses the work-group.
+/// Prepares a transposition and launches it once. Throws DeviceError and cl::Error. Throws
+/// Unsupported if the driver refuses the work-group.
 Work prepare_transposition(const std::shared_ptr<Buffers>& buffers, const Point& point) {
   auto prepared = std::make_shared<Transposition>(buffers, point);
   constexpr std::uint64_t usual = 32;
@@ -149,8 +149,8 @@ struct Launch {
         footprint(static_cast<std::uint32_t>(
             footprint_of(shape.pattern, shape.word_bytes, shape.lanes))) {}
 
-  /// Returns the number of accesses in one iteration. An access is that of a whole sub-group.
-  /// Chains of different sub-groups count once, since they wait at the same time.
+  /// Returns the number of accesses in one iteration. An access is that of a whole sub-group. In
+  /// load-latency, the chains of all sub-groups count once, since they wait at the same time.
   [[nodiscard]] std::uint64_t accesses_per_iteration() const {
     return kind.is_chain ? steps : chains * (items / lanes);
   }
@@ -188,8 +188,8 @@ std::string options_for(const DeviceInfo& device, const Launch& launch) {
   return launch.items <= usual_group ? options : options + large_group(launch.items);
 }
 
-/// Returns the number of untimed accesses, which makes the total number odd. Chains return to
-/// their start after 8 accesses, and a kernel that does nothing would then have the right
+/// Returns the number of untimed accesses per chain, which makes the total number odd. Chains
+/// return to their start after 8 accesses, and a kernel that does nothing would then have the right
 /// checksum.
 std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 0; }
 
@@ -231,9 +231,9 @@ Accesses::Accesses(std::shared_ptr<Buffers> buffers, const Point& point)
   launch_first();
 }
 
-/// Launches once, with as many work-items as the driver allows. A kernel that was built for a
-/// large group is launched even if the driver reports a smaller maximum. NVIDIA's driver reports
-/// 256 work-items for kernels that can run with more.
+/// Launches once. A kernel that was built for a large group is launched even if the driver reports
+/// a smaller maximum: NVIDIA's driver reports 256 work-items for kernels that can run with more. If
+/// this launch fails, builds the kernel without the group size, and reduces the work-group.
 void Accesses::launch_first() {
   set_all_arguments();
   const std::string plain_options = build_options(launch_.kind, launch_.shape);
@@ -251,8 +251,8 @@ void Accesses::launch_first() {
   launch_over(session_, kernel_, {launch_.items, launch_.items});
 }
 
-/// Reduces the work-group to the driver's maximum. The conflict model needs exactly the planned
-/// number of work-items: for this model a smaller maximum is refused.
+/// Reduces the work-group to the driver's maximum, in whole sub-groups. Throws Unsupported if that
+/// is less than one sub-group, or less than the conflict model needs.
 void Accesses::fit_group() {
   const std::uint64_t max = buffers_->max_items(kernel_);
   if (launch_.items <= max) return;
@@ -267,8 +267,8 @@ void Accesses::set_all_arguments() {
   set_launch(1, 1);
 }
 
-/// Returns the checksum of banks_access: the sum over all work-items of their final offsets. For
-/// stores the final offset is the last offset that was stored.
+/// Returns the checksum of banks_access: the sum of a hash per work-item, of its number and the
+/// final offsets of its chains. For stores, the final offset is the offset that was stored last.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
   cl_uint sum = 0;
   for (std::uint64_t item = 0; item < launch_.items; ++item) {
@@ -300,7 +300,7 @@ Measurement Accesses::run_long(std::uint64_t iterations) {
 }
 
 /// Measures up to 100 launches with one result each. The ticks of the sample are the sum of the
-/// results, less the overhead of all pairs of clock reads except one. The engine subtracts the
+/// results, less the overhead of all pairs of clock reads except one. The analysis subtracts the
 /// overhead of one pair.
 Measurement Accesses::run_single(std::uint64_t launches) {
   set_launch(rounds_of_model, 1);
@@ -335,10 +335,9 @@ Measurement Accesses::run_single(std::uint64_t launches) {
   return measurement;
 }
 
-/// Returns the number of iterations of a launch. Chains and independent accesses have similar
-/// numbers of accesses. A CPU core needs more iterations: the core starts a launch at a lower
-/// clock and with cold caches. On one CPU, launches below 1 us took 1.5 times as long in every
-/// other run.
+/// Returns the number of iterations of a launch, except for the conflict model. A CPU core needs
+/// more iterations than a GPU: the core starts a launch at a lower clock and with cold caches. On
+/// one CPU, launches below 1 us took 1.5 times as long in every other run.
 std::uint64_t iterations_of(const DeviceInfo& device, const AccessKind& kind) {
   if (runs_items_in_turn(device)) return kind.is_chain ? 512 : 4096;
   return kind.is_chain ? 64 : 32;

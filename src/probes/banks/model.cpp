@@ -18,8 +18,8 @@ constexpr std::array candidate_banks{8, 16, 32, 64, 128};
 constexpr std::array candidate_widths{4, 8};
 constexpr std::array candidate_lanes{8, 16, 32, 64};
 
-/// Buffers for counting rows. The buffers are reused, since a run counts the rows of a hundred
-/// thousand groups of lanes.
+/// Buffers for counting rows. All groups of lanes of a pattern use the same buffers, since a run
+/// counts the rows of a hundred thousand groups.
 struct RowCounts {
   std::vector<std::uint32_t> rows{};
   std::vector<int> by_bank{};
@@ -104,8 +104,8 @@ struct PatternCounts {
   std::vector<double> wavefronts{};  ///< index: model
 };
 
-/// Returns the numbers of wavefronts of a pattern. Each pattern is counted only once, since the
-/// curves share most patterns.
+/// Returns the numbers of wavefronts of a pattern from `known`, or else counts them and adds them
+/// to `known`. Curves of one word size share most patterns.
 const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
                                std::span<const Model> models, std::vector<PatternCounts>& known) {
   const auto same = std::find_if(known.begin(), known.end(), [&](const PatternCounts& each) {
@@ -146,8 +146,7 @@ Candidates tabulate_candidates(std::span<const Curve> curves) {
   for (const Curve& curve : curves) max_lanes = std::max(max_lanes, curve.lanes);
   Candidates candidates;
   for (const int lanes : candidate_lanes) {
-    // Candidates with larger groups than the sub-group of the device would equal another
-    // candidate.
+    // Candidates with larger groups than the largest sub-group would equal another candidate.
     if (lanes > max_lanes && lanes != candidate_lanes.front()) continue;
     for (const int banks : candidate_banks) {
       for (const int width : candidate_widths) {
@@ -177,8 +176,8 @@ ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const d
   const auto [min, max] = std::ranges::minmax(wavefronts);
   if (min < max) {
     const Line fitted = fit_relative_line(wavefronts, times);
-    // The interval uses the normal distribution instead of Student's t, since curves have enough
-    // points.
+    // The interval uses the normal distribution instead of Student's t, since curves usually have
+    // enough points.
     const double to_normal =
         times.size() > 2 ? student_t(normal_degrees) / student_t(times.size() - 2) : 1.0;
     const double half = to_normal * (fitted.slope_interval.high - fitted.slope);

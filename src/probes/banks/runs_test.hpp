@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, and what they would measure, for the tests of the probe.
+// Devices, and samples that these devices would give, for the tests of `banks`.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -98,9 +98,9 @@ inline std::set<std::string> series_of(std::span<const Point> points) {
   return series;
 }
 
-/// Adds samples of a device with the banks of `model`. A chain takes 23 cycles and 2 more per way;
-/// other accesses take 0.1 cycles and 1 more per way. The conflict model is E = w * l * k + 300.
-/// With `costs_nothing` every access takes one wavefront.
+/// Gives each point samples of a device with the banks of `model`. An access of a chain takes 23
+/// cycles and 2 per wavefront, other accesses 0.1 cycles and 1 per wavefront. The conflict model is
+/// E = w * l * k + 300. With `costs_nothing` every access takes one wavefront.
 inline void take_samples(std::vector<Point>& points, const Model& model,
                          bool costs_nothing = false) {
   for (Point& point : points) {
@@ -132,7 +132,7 @@ inline double value_of(const Findings& found, std::string_view name, std::string
   return finding->value.value_or(-1.0);
 }
 
-/// Returns the points of a whole run on a device with the banks of `model`.
+/// Returns the points of a run on a device with the banks of `model`, without transpositions.
 inline std::vector<Point> measured(const DeviceInfo& device, const Request& request,
                                    const Model& model) {
   std::vector<Point> points = accesses_for(device, request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulation of cl/banks.cl and cl/banks_transpose.clh by warp instructions. Pure.
+// Simulation of cl/banks.cl and cl/banks_transpose.clh as warp instructions. Pure.
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +18,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// All iterations of a transposition take equally long, so a few iterations suffice.
+// Number of transpositions per launch. All transpositions take equally long, so a few suffice.
 constexpr std::uint64_t max_turns = 8;
 
 /// Adds the tables of offsets at which each sub-group writes its row `j` and reads its column `j`.
@@ -70,16 +70,16 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-// Numbers of iterations. The start and the end of a chain, or of a saturated local memory, are
-// negligible in this number of iterations.
+// Numbers of accesses per chain in load-latency and in throughput series. The start and the end of
+// a launch are negligible in these numbers.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // Number of accesses after which an offset repeats.
 constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
-// Register of the last load. The chains use lower registers.
+// Register of the load that waits for all stores. The chains use lower registers.
 constexpr Register last_load = 62;
 
-/// Returns the offsets of the lanes of a chain, one row per access.
+/// Returns the byte offsets of the lanes of a chain, one row per access until the offsets repeat.
 std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t chain) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
   const auto pattern = offsets_of(shape.pattern, shape.word_bytes, shape.lanes);

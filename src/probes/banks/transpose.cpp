@@ -71,7 +71,7 @@ std::string amount(const DeviceInfo& device, double time) {
   return in_cycles(device) ? format_number(time) + " cycles" : format_seconds(time);
 }
 
-/// Minimum ratio of times for which a layout is recommended. Noise is smaller than this ratio.
+/// Minimum speed-up over plain rows for which a layout is recommended. Noise causes smaller ratios.
 constexpr double min_gain = 1.1;
 
 std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime> times) {

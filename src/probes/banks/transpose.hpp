@@ -74,7 +74,7 @@ std::uint64_t lead_of_transpositions(std::uint64_t iterations);
 
 std::uint64_t max_transpositions();
 
-/// Returns the time per access of each layout, and advice. Method: docs/banks.md.
+/// Returns each layout's time per access (cycles or seconds), and advice. Method: docs/banks.md.
 std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points);
 
 SimulatedWork trace_transposition(const simulator::Machine& machine, const Point& point);

@@ -104,7 +104,7 @@ Burn launch_shape(const DeviceInfo& device, Bytes size) {
   burn.group = is_cpu ? 1 : std::min(largest_group, max_group_of(device));
   burn.items = units_of(device) * groups_of_unit * burn.group;
   burn.vectors = static_cast<std::uint32_t>(size.count / 16);
-  // Each thread of a CPU has its own region. On a GPU, consecutive work-items read consecutive
+  // Each work-item on a CPU has its own region. On a GPU, consecutive work-items read consecutive
   // vectors.
   const auto items = static_cast<std::uint32_t>(burn.items);
   burn.apart = is_cpu ? std::max(1U, burn.vectors / items) : 1;
@@ -183,7 +183,7 @@ std::vector<Moment> moments_of(std::string_view series, const DeviceInfo& device
   return moments;
 }
 
-/// Returns the values of the moments that are positive.
+/// Returns the moments' values, without values that are not positive and finite.
 std::vector<double> each_of(std::span<const Moment> moments,
                             const std::function<double(const Moment&)>& value) {
   std::vector<double> values;
@@ -200,8 +200,8 @@ std::span<const Moment> last_of(std::span<const Moment> moments) {
   return moments.last(std::max<std::size_t>(1, moments.size() / 3));
 }
 
-/// Returns the end of the last moment at which the clock differed from `sustained` in two
-/// consecutive moments. A single moment may be disturbed.
+/// Returns the end in seconds of the last moment whose clock, like the previous one's, differs from
+/// `sustained` by more than the share `near`. Single moments except the first do not count.
 double settled_after(std::span<const Moment> moments, double sustained, double near) {
   const auto is_off = [&](const Moment& each) {
     return std::fabs(each.hertz - sustained) > near * sustained;
@@ -256,7 +256,7 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
                 double sustained) {
   if (moments.size() < fewest_of_course) return;
   const std::vector<double> all = each_of(moments, clock_at);
-  // The interval is given by half and twice the threshold. If the clock keeps wavering, these
+  // The ends of the interval have twice and half the threshold. If the clock keeps wavering, these
   // thresholds give other times.
   found.findings.push_back(
       finding_of("settling_time", series.name, "seconds", "within 1 % from then on",
@@ -296,7 +296,7 @@ double bandwidth_at(const Moment& moment) {
 }
 
 /// Adds the throughput of the load, which distinguishes a slow clock from slow memory. With both
-/// loads, each half of the compute units runs one load and contributes its throughput.
+/// loads, half of the work-groups run each load, and both throughputs are added.
 void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                     std::span<const Moment> moments) {
   const std::span<const Moment> last = last_of(moments);
@@ -306,7 +306,7 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   }
   if (series.load == Load::arithmetic) {
     const auto units = static_cast<double>(units_of(device));
-    // The median of all moments' clocks, which the finding `clock` shows.
+    // Median of the last third's clocks, as in the finding `clock`.
     const double hertz = median(each_of(last, clock_at));
     const auto by_cycle = [&](const Moment& moment) {
       return operations_at(moment) / hertz / units;
@@ -315,9 +315,9 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   }
   if (series.load != Load::stream && !is_both) return;
   add_median(found, "bandwidth", series, "bytes_per_second", each_of(last, bandwidth_at));
-  // Two loads share a device differently in each run, so `compare` does not judge the throughput.
-  // In six runs of an H200 within three minutes, reads next to arithmetic fell from 2.31 to
-  // 2.16 TB/s.
+  // Two loads share a device differently in each run, so `compare` judges this bandwidth only from
+  // several runs. In six runs of an H200 within three minutes, reads next to arithmetic fell from
+  // 2.31 to 2.16 TB/s.
   if (is_both && !found.findings.empty()) found.findings.back().role = Role::passing;
   const std::vector<double> first =
       each_of(moments.first(std::max<std::size_t>(1, moments.size() / 3)), bandwidth_at);
@@ -447,7 +447,7 @@ std::uint64_t idle_ms(const Request& request) {
 }
 
 /// Returns the length of a moment in ms. A load of at least 10 ms has at least 10 moments. A long
-/// load has at most 2,000 moments.
+/// load has about 2,000 moments.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;

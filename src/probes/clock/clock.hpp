@@ -92,17 +92,17 @@ struct Burn {
   std::uint32_t apart{1};    ///< distance between the first vectors of consecutive work-items
   std::uint32_t step{1};     ///< distance between consecutive vectors of a work-item
   std::uint32_t rounds{1};
-  std::uint32_t numbers{0};  ///< iterations of arithmetic
-  std::uint32_t loads{0};    ///< iterations of streaming
+  std::uint32_t numbers{0};  ///< iterations of arithmetic per round
+  std::uint32_t loads{0};    ///< iterations of streaming per round
   std::uint32_t links{0};    ///< iterations of a chain after each round
 
   friend bool operator==(const Burn&, const Burn&) = default;
 };
 
-/// Returns the launch for a device, with all numbers of iterations still 0.
+/// Returns the launch for a device and a buffer of `size`, with `numbers` and `loads` still 0.
 Burn launch_shape(const DeviceInfo& device, Bytes size);
-/// Returns the maximum number of iterations for each part of a round. The sum stays below the
-/// limit at which drivers end loops.
+/// Returns the maximum of `numbers` and of `loads`. The iterations of all rounds together then stay
+/// below the limit at which drivers end loops.
 std::uint32_t max_turns(const DeviceInfo& device);
 
 /// Number of steps per iteration, as in cl/clock.cl.

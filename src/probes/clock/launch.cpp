@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/clock.cl. Sees OpenCL.
+// Launches of cl/clock.cl. Uses OpenCL.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -41,10 +41,10 @@ KernelSpec spec_for(const DeviceInfo& device) {
 /// Sums over all launches of a moment.
 struct Totals {
   std::uint64_t cycles{0};
-  std::uint64_t time{0};  ///< time of `cycles`: on a CPU in ticks of its clock, otherwise in ns
+  std::uint64_t time{0};  ///< time of `cycles` in ns; both are 0 on a CPU
   Observation observed{};
-  std::vector<double> chain_ticks{};  ///< CPU: ticks of the chain of each work-item in each launch
-  std::uint32_t chain_end{0};         ///< end of the last chain
+  std::vector<double> chain_ticks{};  ///< CPU: ticks of each work-item's fastest chain per launch
+  std::uint32_t chain_end{0};         ///< CPU: last value of the last work-item's chain
 };
 
 std::uint64_t ns_of(const LaunchTimes& times) { return times.event_ns.value_or(times.host_ns); }
@@ -71,14 +71,14 @@ class Burner {
 
   Session& session_;
   Counting counting_;
-  Burn shape_of_all_;  ///< launch with all numbers of iterations still 0
+  Burn shape_of_all_;  ///< launch with `numbers` and `loads` still 0
   cl::Buffer data_;
   cl::Kernel kernel_;
   cl::Kernel chain_{};
   cl::Buffer ends_;
   cl::Buffer times_;
   std::array<std::uint32_t, 2> turns_{};  ///< arithmetic, streaming; 0: unknown
-  std::uint64_t streamed_{0};             ///< vectors per work-item that all earlier launches read
+  std::uint64_t streamed_{0};             ///< vectors by which work-items have advanced
   system::PowerMeter meter_;
   system::PowerSpans power_{meter_.read};
   std::optional<Load> powered_{};  ///< load whose power is read
@@ -132,7 +132,7 @@ void Burner::read_times(const Burn& burn, Totals& totals) {
   totals.chain_end = static_cast<std::uint32_t>(times.back());
 }
 
-/// Returns the cycles and the time in ns of a chain that one work-item runs.
+/// Returns the cycles and the time in ns of a chain that one work-item runs. Throws VoidedPoint.
 std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   const cl_uint first = 1;
   set_arguments(chain_, 0, first, links, more, mask, never, times_);
@@ -179,8 +179,9 @@ Burn Burner::burn_for(Load load) {
   return burn;
 }
 
-/// Checks the final numbers of two work-items in the last launch: the first work-item, and the
-/// last work-item of the second work-group. With both loads the second work-group streams.
+/// Sets the checksum: the final numbers of two work-items in the last launch, and the end of a
+/// CPU's last chain. The work-items are the first of all, and the last of the second work-group,
+/// which streams if the load is `both`.
 void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& measurement) {
   const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};

@@ -63,7 +63,7 @@ std::string unknown_setting(std::string_view name) {
                      fmt::join(names, ", "));
 }
 
-/// Reads a setting such as "nodes=1000". Returns the problem with the text; empty if it is valid.
+/// Adds a setting such as "nodes=1000" to `read`. Returns the problem with `text`; empty if none.
 std::string read_setting(std::string_view text, CaseOptions& read) {
   const std::size_t mark = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, mark);

@@ -154,7 +154,7 @@ using Settings = std::array<std::optional<std::uint64_t>, std::size(case_setting
 
 /// Options as given. Without a value, the default of the machine or of the case applies.
 struct CaseOptions {
-  /// Cases to simulate. Without a case and without a trace, all cases are simulated.
+  /// Cases to simulate: the requested cases, or all if neither cases nor traces are requested.
   std::vector<std::string> cases{};
   bool has_launch{false};  ///< true if a trace covers a whole launch
   std::string problem{};   ///< problem with `--set`: "--set: ..."; empty: no problem
@@ -170,7 +170,7 @@ struct CaseOptions {
 };
 CaseOptions read_options(const Request& request);
 
-/// Returns the first option that is invalid or has no effect, with the reason: "--compute-units: ...".
+/// Returns the first option that is invalid or has no effect, with the reason: "--mshrs: ...".
 /// Returns an empty text if all options apply.
 std::string find_option_problem(const CaseOptions& read);
 

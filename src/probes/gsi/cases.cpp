@@ -41,7 +41,7 @@ double release_share(const CaseRun& run) {
   return cycles_by<cause::pending_release>(run) / time_of(run);
 }
 
-/// Ratio of a quantity in one bar to the quantity in another bar, as the thesis states it.
+/// Ratio of a quantity in two bars, or the quantity if `against` is empty, as the thesis states it.
 struct Statement {
   std::string_view what;
   double thesis;
@@ -229,7 +229,7 @@ std::vector<Breakdown> units_in(const Parameters& facts) {
   const auto cycles = cycles_in(facts);
   while (const auto unit =
              cycles ? breakdown_in(facts, unit_view(units.size()), *cycles) : std::nullopt) {
-    // A launch of 0 cycles has no facts of single units.
+    // For a launch of 0 cycles, absent views also add up, and the loop would not end.
     if (*cycles == 0) break;
     units.push_back(*unit);
   }

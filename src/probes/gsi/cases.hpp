@@ -100,14 +100,13 @@ std::uint64_t units_of(ComputeWork work);
 
 inline constexpr std::uint64_t thesis_mshrs[]{32, 64, 128, 256};
 
-/// Returns `machine` with a case's coherence and number of MSHRs. `mshr_entries`: 0 for the
-/// machine's own number. As in the thesis, the store buffer gets as many entries as there are
-/// MSHRs.
+/// Returns `machine` with a case's coherence and number of MSHRs. The store buffer gets as many
+/// entries, as in the thesis. `mshr_entries`: 0 for the machine's own numbers of both.
 simulator::Machine adapt(simulator::Machine machine, simulator::Coherence coherence,
                          std::uint64_t mshr_entries = 0);
 
-/// Maximum of the default number of compute units in a search. A lock for hundreds of units would
-/// take minutes to simulate.
+/// Maximum of the default number of compute units in a search or a trace. A lock for hundreds of
+/// units would take minutes to simulate.
 inline constexpr std::uint64_t max_default_units = 16;
 
 /// Returns the name of a bar: "utsd, ownership" or "implicit, stash, 256 MSHRs". For 0 MSHRs, the
@@ -124,9 +123,9 @@ struct CaseRun {
   std::vector<simulator::Breakdown> units{};
 };
 
-/// Returns the nonzero facts of a launch. The facts of the mean compute unit are "cycles",
-/// "flush_cycles", "gsi_memory_data_l2_cycles" and "all_causes_memory_data_l2_cycles". With two or
-/// more units, each unit has facts as well: "unit_0_gsi_memory_data_l2_cycles".
+/// Returns the facts of a launch: "cycles", "flush_cycles" and nonzero parts of the mean compute
+/// unit, such as "gsi_memory_data_l2_cycles" and "all_causes_memory_data_l2_cycles". With two or
+/// more units, each unit has nonzero parts as well: "unit_0_gsi_memory_data_l2_cycles".
 Parameters facts_of(const simulator::GridAccount& account);
 
 /// Returns the account of the mean compute unit. Returns nothing if facts are missing, or if a view
@@ -141,7 +140,7 @@ std::vector<simulator::Breakdown> units_in(const Parameters& facts);
 struct CaseChange {
   std::string what{};  ///< "utsd, time, ownership against GPU coherence"
   double thesis{0.0};  ///< ratio in the thesis: 0.72 for -28 %
-  double here{0.0};
+  double here{0.0};    ///< ratio in the simulated runs; NaN if the reference bar has the value 0
 };
 /// Returns the changes for which the thesis gives numbers, of the searches and of the arrays. If
 /// `runs` lacks a bar of the searches, the changes of the searches are left out. If `runs` lacks a

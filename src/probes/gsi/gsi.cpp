@@ -37,7 +37,7 @@ using simulator::stall_parts;
 using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
-/// Name of the parameter of all points that selects the bar whose time becomes 1.
+/// Parameter that all points have if --relative-to is given: name of the bar whose time becomes 1.
 constexpr std::string_view baseline_parameter = "relative_to";
 
 Finding exactly(Finding finding, double value) {
@@ -119,8 +119,8 @@ void add_relative_times(const std::vector<CaseRun>& runs, const std::string& bas
   }
 }
 
-/// Returns the stacks of the accounts in the points' facts. If all bars are present, also returns
-/// the changes for which the thesis gives numbers.
+/// Returns the stacks of the accounts in the points' facts, and the relative times. If all bars of
+/// the searches or of the arrays are present, also returns their changes that the thesis states.
 Findings analyse(std::span<const Point> points) {
   Findings found;
   std::vector<CaseRun> runs;
@@ -143,8 +143,8 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-/// Returns the number of compute units that run a trace: the number of `--compute-units`, or by default all
-/// units, at most max_default_units.
+/// Returns the number of compute units that run a trace. For a whole launch, this is the number of
+/// `--compute-units`, or by default all units, at most max_default_units.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
                         const CaseOptions& options) {
   const std::uint64_t all = max_units_of(file, machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The implicit microbenchmark as a trace: work on an array through local memory. Also kernels
-// without memory accesses, which wait for a pipeline, for a branch, or for a longer work-group.
+// without memory accesses, which wait for results, pipelines, branches or a longer work-group.
 #include <cstdint>
 #include <utility>
 
@@ -55,8 +55,8 @@ Program scratchpad_program(const Implicit& implicit, const Lanes& global, const 
   return program;
 }
 
-/// Returns the program for a copy engine. Each warp starts the copy of its own part, and local
-/// accesses wait for all copies.
+/// Returns the program for a copy engine. Each warp starts the copy of its own part. Its loads wait
+/// for this copy; with the copy granularity `core`, all local accesses wait for all copies.
 Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& local,
                     std::uint64_t warp_bytes) {
   constexpr std::uint32_t copy = 1;

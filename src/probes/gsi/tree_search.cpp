@@ -2,13 +2,13 @@
 // Unbalanced tree search as a trace. Warps of all compute units take nodes from queues with locks.
 // After the work on a node, they put the node's children into the queues.
 //
-// The thesis gives no sizes of the search, so these sizes are assumptions. A local queue has 32
-// tasks, of which half are fetched at once, as in the program uts of HeteroSync, which the thesis's
-// authors published. For the work on a node and the number of nodes, bench/calibrate.py found the
-// values that come nearest to the thesis. Queues give their oldest tasks first. With the newest
-// first, the search would proceed in depth: local queues would not overflow, and most units would
-// find no work. A node has two lines that the host wrote, so the lines come from main memory. A
-// task has 16 bytes. Each warp has cache lines of state in global memory. Each step of work reads
+// The thesis gives no sizes of the search, so these sizes are assumptions. A local queue holds 32
+// tasks, and half as many are fetched at once, as in the program uts of HeteroSync, which the
+// thesis's authors published. For the work on a node and the number of nodes, bench/calibrate.py
+// found the values that come nearest to the thesis. Queues give their oldest tasks first. With the
+// newest first, the search would proceed in depth: local queues would not overflow, and most units
+// would find no work. A node has two lines that the host wrote, so the lines come from main memory.
+// A task has 16 bytes. Each warp has cache lines of state in global memory. Each step of work reads
 // and writes one such line. The work on a node with children writes its results into the node.
 #include <algorithm>
 #include <cstddef>
@@ -178,7 +178,7 @@ class TreePrograms {
     }
     return locks;
   }
-  /// Returns the memory that the second level contains at the start: everything except the tree.
+  /// Returns the memory that the second level contains at the start: all queues and warps' state.
   [[nodiscard]] std::vector<simulator::Resident> resident() const {
     std::vector<simulator::Resident> resident;
     for (Queue queue = 0; queue < queues(); ++queue) {

@@ -53,7 +53,7 @@ struct Rate {
   Interval interval{};
 };
 
-/// Returns the maximum bandwidth of the rounds of one work-group.
+/// Returns the maximum memory bandwidth of the rounds of one work-group.
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
@@ -121,8 +121,8 @@ Finding in_unit(std::string_view unit, std::string_view name, std::string_view s
   return finding_of(name, series, unit, method, value, interval.low, interval.high);
 }
 
-/// Makes a finding of a lower bound. The value is rounded down to whole loads; `interval` is the
-/// interval of the bound.
+/// Makes a finding of a lower bound. The value is the low end of `interval`, rounded down to whole
+/// loads.
 Finding bounded(std::string_view name, std::string_view series, std::string_view method,
                 const Interval& interval) {
   const double least = std::floor(interval.low);
@@ -269,7 +269,7 @@ void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
 }
 
 /// Returns the time of a load among chains. For chains in a GPU's memory this time is the median
-/// of the samples. Launches that find their lines in a cache are too fast.
+/// of the samples, because launches that find their lines in a cache are too fast.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);
@@ -404,7 +404,7 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
   found.interval = line.slope_interval;
   const double rise = line.slope * static_cast<double>(sub_group);
   // If the latencies of lines differ, scatter could hide the end of a plateau. The search for a
-  // plateau requires a slope that is certain to 10 %.
+  // plateau therefore requires a slope that is certain to 10 %.
   constexpr double max_doubt = 0.1;
   const bool is_clear = line.slope - line.slope_interval.low < max_doubt * line.slope;
   if (line.slope > 0.0 && is_clear) found.plateau = find_plateau(plot, sub_group, rise);

@@ -234,8 +234,7 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
 }
 
 void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) {
-  // A CPU's curve has only eight points, so that the run has time for twice as many visits of each
-  // point.
+  // A CPU's curve has only eight points, so the run has time for twice as many visits of each.
   constexpr std::int64_t visits_on_cpu = 2;
   for (const std::string& target : requested.targets) {
     Shape shape = shape_for(device, requested, target);

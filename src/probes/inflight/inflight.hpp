@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the sources of the probe `inflight` share. Only `open` sees OpenCL.
+// Functions that the sources of the probe `inflight` share. Only `open` uses OpenCL.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace clprobe::inflight {
 
-/// Requested options. For empty options the probe chooses values.
+/// Requested options. The probe chooses values for empty options.
 struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
@@ -50,13 +50,13 @@ bool wants_loaded(const Options& requested);
 /// Returns the memory in bytes that the planned points need at the same time.
 Bytes memory_for(const DeviceInfo& device, std::span<const Point> points);
 
-/// Prepares points. All points of a target share one buffer, and all points share the small
-/// buffers. Throws Unsupported if the driver refuses the work-group or if streams do not run at
-/// the same time as the chase.
+/// Returns the function that prepares points. All points of a target share one buffer, and all
+/// points share the small buffers. The function throws Unsupported if the driver refuses the
+/// work-group, or if streams do not run at the same time as the chase.
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
-/// Simulates a point. Throws Unsupported for host memory and for streams.
+/// Returns the work to simulate a point. Throws Unsupported for host memory and loaded latency.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 /// Returns the maximum number of timed rounds of a launch. Each round needs lines that no other
@@ -69,14 +69,15 @@ Shape shape_for(const DeviceInfo& device, const Options& requested, std::string_
 /// Plans the Thread-Latency curves, and the work-groups without loads that measure the overhead.
 std::vector<Point> plan_curves(const DeviceInfo& device, const Options& requested);
 
-/// Plans points around each jump, at every second number of work-items. If a jump of a curve
-/// without mergers may show a limit, also plans curves with mergers.
+/// Plans points around each spike, at every second number of work-items. Unless loads or mergers
+/// are requested, also plans curves that narrow the loads of a sub-group and, for targets whose
+/// spikes may show a limit, curves with mergers.
 std::vector<Point> refine_curves(const DeviceInfo& device, const Options& requested,
                                  std::span<const Point> points);
 
-/// Plans a point for each sub-group of the requested work-groups, by default of the largest
-/// work-group. On a CPU, which runs work-items one after another, each work-item counts as a
-/// sub-group.
+/// Plans a point for each sub-group of the requested work-groups. Default: one work-group of the
+/// maximum size, at most 256 work-items in a quick run and 8 on a CPU. On a CPU, which runs
+/// work-items one after another, each work-item counts as a sub-group.
 std::vector<Point> plan_own_times(const DeviceInfo& device, const Options& requested);
 
 /// Series of findings about the compute unit as a whole.
@@ -93,18 +94,17 @@ bool is_of_curve(const Point& point);
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
                                                       std::vector<std::string>& series);
 
-/// Finds the spikes and lower bounds of the curves. The bounds use the mean latency of a chase if
-/// it was measured. Little's law needs the mean latency of the loads, and a round takes as long as
-/// the slowest load.
+/// Finds the spikes and lower bounds of the curves. The bounds use the mean latency of a single
+/// chain if it was measured and is lower: Little's law needs the mean latency of the loads, but a
+/// round takes as long as the slowest load.
 std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
                                       std::span<const ThreadLatencyCurve> curves);
 
-/// Name of a fact of each point of a Thread-Latency curve, which the report shows next to the
-/// time. The fact is the unbiased variance of the harmonic means of the point and its two
-/// neighbours.
+/// Name of the fact that the report shows next to the time of a Thread-Latency point: the unbiased
+/// variance of the harmonic means of the point and its two neighbours.
 inline constexpr std::string_view variance_fact = "variance_square_cycles";
 
-/// Sets facts that depend on other points. For chases next to streams, sets the fact `by_median`.
+/// Derives `variance_fact`, and sets the fact `by_median` of all points of loaded latency.
 void derive_facts(std::vector<Point>& points);
 
 /// Sets `variance_fact` of all points that have two neighbours, and removes it from all other
@@ -115,7 +115,8 @@ std::int64_t sub_group_of(const DeviceInfo& device);
 
 /// Returns the findings of the probe. Method: docs/inflight.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
-/// Lowers the bound of a compute unit's loads to the chains' intervals, which disturbances widen.
+/// Lowers the bound of a compute unit's loads in flight to at most the highest low end of the
+/// chains' intervals, which disturbances may have widened.
 void combine(std::vector<Finding>& findings);
 
 struct Serialization {

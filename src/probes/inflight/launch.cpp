@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/inflight.cl. Sees OpenCL.
+// Launches cl/inflight.cl. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,8 +79,8 @@ Lines& lines_for(Shared& shared, const Shape& shape) {
   return shared.lines.emplace(target, std::move(lines)).first->second;
 }
 
-// Length of the untimed start of a chase, in hops, until the streams run. On a CPU the threads
-// must wake up first, so that the maximum is 1024 times 64 hops: 10 ms at 150 ns per hop.
+// A chase repeats `lead` untimed hops until the streams run, at most `max_leads` times. A CPU's
+// threads must wake up first: 1024 times 64 hops take 10 ms at 150 ns per hop.
 constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
@@ -346,9 +346,8 @@ std::uint64_t InFlight::set_block(std::uint64_t rounds) {
   return shape_.block_checksum(first, rounds);
 }
 
-/// Sets the arguments of the chains and returns the expected checksum. The chains continue where
-/// the chains of the previous launch ended: otherwise they would load lines that are still in a
-/// cache.
+/// Sets the arguments of the chains and returns the expected checksum. The chains start after the
+/// chains of the previous launch, whose lines may still be in a cache.
 std::uint64_t InFlight::set_chains(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
   const std::uint64_t distance = shape_.chain_distance(hops);
@@ -363,7 +362,7 @@ std::uint64_t InFlight::set_chains(std::uint64_t hops) {
 }
 
 /// Sets the ticks to those of the timed sub-group. If all sub-groups read the same clock, adds
-/// facts: begin and end relative to the begin of the first sub-group.
+/// facts: begin and end in ticks per round, relative to the begin of the first sub-group.
 void InFlight::set_own_time(std::uint64_t rounds, Measurement& measurement) const {
   const ClockKind clock = session_.info().clock.kind;
   if (clock == ClockKind::none) return;
@@ -390,9 +389,9 @@ Measurement InFlight::run(std::uint64_t iterations) {
   return measurement;
 }
 
-// Number of rounds of a launch: enough for a mean, and few enough for the lines to stay in a
-// cache. With few lines per round, the time depends on the location of the lines in the cache, so
-// that more rounds are needed.
+// Minimum number of rounds of a launch, and number of lines to load in all rounds: the mean time of
+// a few lines would depend on their location in the cache. For chains, the number of hops of a
+// launch is fixed.
 constexpr std::uint64_t usual_rounds = 3;
 constexpr std::uint64_t lines_for_mean = 96;
 constexpr std::uint64_t usual_hops = 128;

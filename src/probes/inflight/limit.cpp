@@ -48,8 +48,8 @@ struct Hypothesis {
   std::size_t patterns{0};  ///< number of different patterns (loads, mergers) among the supporters
   std::int64_t in_flight{0};
 
-  /// Returns false if more requests or instructions than `range` allows were in flight, by
-  /// Little's law.
+  /// Returns true if `range` exists and, by Little's law, its upper end is at least the number that
+  /// was in flight.
   [[nodiscard]] bool is_possible() const { return range && range->high >= in_flight; }
   /// Returns true if at least two patterns agree and few curves contradict. Noise may add one
   /// contradicting spike per four supporters.
@@ -160,8 +160,8 @@ WeighedLimits judge(const Curves& curves, int sub_group) {
 /// Finds how many loads of the same line an entry of the pool merges. If sub-groups share lines, a
 /// full merge list makes a spike before the pool is full. The number of sub-groups at this spike
 /// does not depend on the loads per work-item. The spike of a full pool needs fewer sub-groups
-/// with more loads. Curves with at least two numbers of loads, and most of all curves, must
-/// therefore agree.
+/// with more loads. Curves with at least two different numbers of loads, and more than half of the
+/// curves with such an early spike, must therefore agree.
 std::optional<int> find_mergers(std::span<const CurveFinding> curves, int sub_group,
                                 const CountRange& pool) {
   std::map<int, std::set<int>> loads_by_length;
@@ -262,7 +262,7 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
     limit.min_instructions = std::max(limit.min_instructions, curve.min_instructions);
     limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
     // In curves whose sub-groups share lines, full merge lists make spikes as well, so these
-    // curves are not used.
+    // curves do not decide the kind of limit.
     if (!is_across(curve.pattern)) used.push_back(&curve);
   }
   const WeighedLimits judged = judge(used, sub_group);
@@ -302,7 +302,7 @@ using CurvesByLoads = std::map<int, const CurveFinding*>;
 struct TargetLoads {
   int at_least{0};
   std::optional<CountRange> range{};
-  std::int64_t requests{0};  ///< requests of the smallest work-group in which loads wait
+  std::int64_t requests{0};  ///< requests of the smallest work-group with the fewest waiting loads
 };
 
 TargetLoads loads_of_target(const CurvesByLoads& curves) {

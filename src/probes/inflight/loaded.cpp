@@ -21,11 +21,11 @@
 namespace clprobe::inflight {
 namespace {
 
-// Delays between rounds of the streams. With the longest delay the latency stays at its idle
-// value; with the shortest the streams reach the full bandwidth.
+// Delays between rounds of the streams, in multiplications. With the longest delay the latency
+// stays at its idle value; with the shortest the streams reach the full bandwidth.
 constexpr std::array<std::uint64_t, 6> usual_delays{0, 16, 64, 256, 1024, 4096};
-// Additional delays lie between two measured delays. The square of each share is multiplied by the
-// distance of the two delays.
+// Positions of additional delays between two measured delays. The squares of these shares of the
+// distance put most delays near the shorter measured delay.
 constexpr std::array finer_shares{0.25, 0.5, 0.75};
 constexpr double knee_latencies = 2.0;
 // Twice the number of work-items that saturate a compute unit of a Hopper GPU, by Little's law.
@@ -120,7 +120,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
   }
 }
 
-/// Advises a number of sub-groups, and of loads per sub-group, that reach this parallelism.
+/// Advises a number of sub-groups, and of loads per sub-group, that reach the parallelism `of`.
 Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   constexpr double few = 8.0;
   constexpr double many = 32.0;

@@ -15,8 +15,8 @@
 
 namespace clprobe::inflight {
 
-/// Series of chases next to streams. The same launches give the time of a hop for `loaded-latency`
-/// and the time of a streamed line for `loaded-traffic`.
+/// Series of chases next to streams. Launches of both series are equal: `loaded-latency` times a
+/// hop of the chase, and `loaded-traffic` times a streamed line.
 inline constexpr std::string_view loaded_latency_series = "loaded-latency";
 inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
 /// Series of the findings about loaded latency.

@@ -36,8 +36,8 @@ constexpr Bytes max_memory = mebibytes(512);
 // Buffers have at least one page, since drivers allocate whole pages.
 constexpr Bytes page = kibibytes(4);
 
-/// Returns the size of the buffer in the last cache. If the size of the last cache is known, the
-/// buffer has at most half of that size.
+/// Returns the size of the buffer in the last cache: at most half of the last cache if its size is
+/// known, but at least 256 KiB.
 Bytes cache_buffer(const DeviceInfo& device, Bytes known_cache) {
   const Bytes reported = reported_cache(device);
   Bytes size = runs_items_in_turn(device) ? usual_cache_of_cpu : usual_cache;
@@ -63,7 +63,7 @@ Bytes small_buffers(const DeviceInfo& device) {
   return std::max(starts, page) + std::max(results, page) + page;
 }
 
-/// Returns the distance between lines, a power of two.
+/// Returns the distance between lines in bytes, a power of two from 64 up.
 Bytes line_of(const DeviceInfo& device) {
   return std::max(Bytes{64}, Bytes{std::bit_ceil(device.cache_line.count)});
 }
@@ -71,7 +71,7 @@ Bytes line_of(const DeviceInfo& device) {
 /// Sizes of the buffers, each a power of two. All buffers of a plan together fit the allowed
 /// memory.
 struct Buffers {
-  Bytes cache;   ///< size that certainly fits the last cache
+  Bytes cache;   ///< size of the buffer in the last cache
   Bytes memory;  ///< size larger than the last cache; also for buffers of host memory and of the
                  ///< streams
 
@@ -102,8 +102,8 @@ constexpr std::array usual_loads{1, 2, 3, 4, 8};
 // requests from a table of instructions.
 constexpr std::array kind_mergers{2, 4, 8};
 constexpr std::array kind_loads{1, 2};
-// Mergers and loads of curves with full merge lists. No merge list holds 16 sub-groups per line,
-// so that these curves have a spike at its length.
+// Mergers and loads of curves that fill merge lists. A merge list holds fewer than 16 sub-groups
+// per line, so these curves have a spike at the length of the list.
 constexpr int list_merger = 16;
 constexpr std::array list_loads{2, 3, 4};
 
@@ -116,9 +116,9 @@ std::int64_t largest_items(const DeviceInfo& device, const Options& requested) {
 }
 
 /// Returns the planned numbers of work-items. At normal effort the distance is 2 in the first two
-/// sub-groups, where caches and barriers make steps, and then 8. Above `usual_group` the distance
-/// is four sub-groups: scatter hides finer steps, and more loads per work-item request as many
-/// lines.
+/// sub-groups, where caches and barriers make steps, and then 8. On hardware, the distance above
+/// `usual_group` is four sub-groups: scatter hides finer steps, and curves with more loads request
+/// the same numbers of lines with fewer work-items.
 std::vector<int> work_items_of(const DeviceInfo& device, const Options& requested) {
   if (!requested.work_items.empty()) return requested.work_items;
   const auto max = static_cast<int>(largest_items(device, requested));
@@ -187,8 +187,8 @@ void add_loads_between(const DeviceInfo& device, const Options& requested,
   }
 }
 
-/// Maximum work-group size on a CPU. All work-items of a CPU take equally long, so that a few show
-/// the time.
+/// Maximum default size of work-groups whose sub-groups are timed on a CPU. All work-items of a CPU
+/// take equally long, so a few show the time.
 constexpr std::uint64_t max_items_of_cpu = 8;
 
 std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& requested) {

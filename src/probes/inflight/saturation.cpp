@@ -13,15 +13,16 @@ namespace clprobe::inflight {
 namespace {
 
 constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
-// Minimum relative error of a rate. A well-fitting curve does not show smaller errors.
+// Minimum relative standard deviation of a rate, even if the residuals of the fit are smaller.
 constexpr double min_sigma = 0.005;
 // A rate below this share of an earlier maximum counts as a fall, not as noise.
 constexpr double min_of_peak = 0.93;
 // The knee counts as reached if the curve extends to this multiple of the knee. From there on, the
 // rate does not depend on the number of concurrent loads.
 constexpr double knee_margin = 1.5;
-// Maximum difference of two knees or rates that count as equal, in natural logarithms (16 %). With
-// latencies that differ by a factor of 1.5 (0.41), knees and rates cannot both be equal.
+// Maximum difference of two knees or rates that count as equal, in natural logarithms (16 %); twice
+// as much if their intervals overlap. If latencies differ by a factor of 1.5 (0.41), knees and
+// rates cannot both differ by less than 0.15.
 constexpr double equal_within = 0.15;
 constexpr double min_latency_ratio = 1.5;
 
@@ -30,10 +31,10 @@ struct Curve {
   Interval latency_interval{};
   std::vector<double> requested{};
   std::vector<double> ln_rate{};
-  Interval last_rate{};  ///< rate of the point with the most concurrent loads
+  Interval last_rate{};  ///< interval of the rate at the last element of `requested`
 };
 
-/// Returns an interval that includes the value. `interval` is {0, 0} if unknown.
+/// Returns `interval`, widened to include `value`. {0, 0} stands for an unknown interval.
 Interval around(const Interval& interval, double value) {
   if (!(interval.high > 0.0)) return {value, value};
   return {std::min(value, interval.low), std::max(value, interval.high)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in flight by throughput and latency, where no curve jumps. Little's law: the mean number in
-// flight is the rate of loads times the latency of each. Pure.
+// Loads in flight from throughput and latency, without a jump in a curve. Little's law: the mean
+// number in flight is the rate of loads times the latency of each. Pure.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,8 @@ struct Saturation {
   Interval latency_interval{};
   double max_rate{0.0};  ///< limit of the rate for any number of concurrent loads
   Interval max_rate_interval{};
-  /// Loads in flight at the knee: max_rate x latency. If the knee is not reached, a lower bound:
-  /// the maximum number in flight, with its interval.
+  /// Loads in flight at the knee, max_rate x latency. If the knee is not reached, a lower bound
+  /// from the point with the most concurrent loads.
   double knee{0.0};
   Interval knee_interval{};
   double exponent{0.0};  ///< sharpness of the knee
@@ -47,8 +47,8 @@ struct Saturation {
 /// number of outstanding misses of a core. Returns nothing with fewer than 3 usable points.
 std::optional<Saturation> fit_saturation(const ThroughputCurve& curve);
 
-/// Limit of the throughput of a compute unit: `capacity` is the number of loads in flight, `port`
-/// is their rate.
+/// Limit of the throughput of a compute unit: the number of loads in flight (`capacity`), their
+/// rate (`port`), or neither, because both change with the latency (`different`).
 enum class ThroughputLimit { capacity, port, different, unknown };
 
 std::string_view to_word(ThroughputLimit limit);
@@ -61,9 +61,9 @@ struct TwoLatencyTest {
   std::string reason{};
 };
 
-/// Compares chains of one kernel in two memories whose latencies differ by a factor of at least
-/// 1.5. Equal knees show a capacity. Equal rates show a port or bandwidth; the larger knee is then
-/// a lower bound of the capacity.
+/// Compares chains of one kernel in two memories. Equal knees show a capacity. Equal rates show a
+/// port or bandwidth; the larger knee is then a lower bound of the capacity. The limit is unknown
+/// if the latencies differ by less than a factor of 1.5 or a knee was not reached.
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far);
 
 /// Bandwidth of streams, and latency of a pointer chase at the same time.

@@ -81,8 +81,8 @@ std::uint64_t Shape::block_checksum(std::uint64_t first, std::uint64_t rounds) c
 }
 
 std::uint64_t Shape::chain_distance(std::uint64_t hops) const {
-  // The distance is odd: lines whose positions differ by a power of two have equal low bits of the
-  // address.
+  // An odd distance spreads the chains over cache sets and banks: lines whose positions differ by a
+  // power of two have equal low address bits.
   return std::min(hops | 1U, lines() / (work_items * chains));
 }
 

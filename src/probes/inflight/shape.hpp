@@ -18,7 +18,7 @@ enum class Kind {
   block,      ///< rounds of independent loads, timed for the whole work-group
   sub_group,  ///< rounds of independent loads, timed for one sub-group
   chains,     ///< concurrent pointer chases
-  chase,      ///< one pointer chase, with streams at the same time
+  chase,      ///< one pointer chase, by itself or next to streams
 };
 
 inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
@@ -82,7 +82,7 @@ struct Shape {
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
   [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
-  /// Returns the number of lines that a load instruction touches, over all work-items.
+  /// Returns the number of lines that one load of all work-items spans.
   [[nodiscard]] std::uint64_t lines_per_load() const;
   [[nodiscard]] std::uint64_t lines_per_round() const;
   /// Returns the index of a work-item's line among the lines of one load.
@@ -93,7 +93,8 @@ struct Shape {
   /// Returns the distance between the starts of neighbouring chains, in positions of the cycle. The
   /// chains are disjoint if the buffer has enough lines.
   [[nodiscard]] std::uint64_t chain_distance(std::uint64_t hops) const;
-  /// Returns the number of positions that all chains together cover.
+  /// Returns the number of positions by which the next launch starts later: past all chains or, if
+  /// chains overlap, `hops`.
   [[nodiscard]] std::uint64_t chain_positions(std::uint64_t hops) const;
   /// Returns the lines at which all chains start if the first chain starts at `position`.
   [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
@@ -114,7 +115,6 @@ struct OfKind {
 using Chains = OfKind<Kind::chains>;
 using OwnTime = OfKind<Kind::sub_group>;
 
-/// Returns true for points with concurrent chains.
 bool is_chain(const Point& point);
 /// Returns true for points that time one sub-group.
 bool is_own_time(const Point& point);

@@ -139,9 +139,9 @@ namespace {
 /// Minimum height of a jump as a share of the latency. Caches, banks and schedulers make smaller
 /// jumps.
 constexpr double min_jump = 0.15;
-/// Standard deviation of a counter of whole cycles.
+/// Minimum standard deviation of a time in cycles, since the clock counts whole cycles.
 constexpr double clock_sigma = 0.5;
-// Minimum of a jump in standard deviations of one point. A sweep has some hundred gaps, so that
+// Minimum height of a jump in standard deviations of one point. A sweep has some hundred gaps, so
 // scatter does not reach 6 standard deviations of a difference.
 constexpr double min_score = 6.0 * 1.4142;
 // Minimum ratio of a jump to the largest fall, since scatter that is not Gaussian makes large
@@ -207,9 +207,9 @@ double median_or_zero(const std::vector<double>& values) {
   return values.empty() ? 0.0 : std::max(0.0, median(values));
 }
 
-/// Sets the rise of each gap: the difference of the two times, less the regular slope. The regular
-/// slope is the median time of an additional request; in gaps that add no line, that of an
-/// additional work-item.
+/// Sets the rise of each gap: the time after the gap minus the time before, less the regular rise.
+/// In gaps that add requests, the regular rise is their number times the median rise per request.
+/// In other gaps, it is the number of added work-items times the median rise per work-item.
 void find_rises(Sweep& sweep) {
   std::vector<double> by_request;
   std::vector<double> by_item;
@@ -232,8 +232,8 @@ void find_rises(Sweep& sweep) {
   }
 }
 
-/// Replaces disturbed points. A point is disturbed if it differs from both neighbours while its
-/// neighbours agree.
+/// Replaces each disturbed point by the mean of its neighbours. A point is disturbed if it differs
+/// from both neighbours while they agree.
 void replace_outliers(Sweep& sweep) {
   for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
     const double limit = 5.0 * sweep.sigma(i);
@@ -367,7 +367,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   found.min_work_items = sweep->n.front();
   found.max_work_items = sweep->n.back();
   const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
-  // Another run uses other lines, so that its minimum may be lower by the same distance. The
+  // Another run uses other lines, so its minimum may also be lower, by as much as `above`. The
   // minima of two runs differ at least by the noise of the curve's first points.
   const double half_width = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - half_width),
@@ -456,9 +456,9 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
   }
 }
 
-/// Removes the spikes of curves whose smallest work-group takes at least 1.5 latencies of the
-/// target. In such a curve the loads wait for each other, for registers or for a scoreboard, and
-/// this wait may also cause the spike.
+/// Sets `waits` for curves whose minimum time is at least 1.5 latencies of the target, and removes
+/// their spikes. In such a curve the loads wait for each other, for registers or for a scoreboard,
+/// and this wait may also cause the spike.
 void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
   constexpr double max_latencies = 1.5;
   for (CurveFinding& each : found) {

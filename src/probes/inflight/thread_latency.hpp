@@ -2,10 +2,10 @@
 // Number of loads that a compute unit can have outstanding, from Thread-Latency curves. Pure.
 //
 // Source: Lashgar, Salehi, Baniasadi, "Understanding Outstanding Memory Request Handling Resources
-// in GPGPUs" (HEART 2015). One work-group of n work-items issues its loads at once. If they exceed
-// the capacity of the compute unit, the time jumps by the rest of the latency. A pool of
-// miss-status registers (MSHR) counts requests; a pending-request table (PRT) counts the load
-// instructions of sub-groups (warps). The numbers of work-items at the jumps distinguish the two.
+// in GPGPUs" (HEART 2015). One work-group of n work-items issues its loads at once. The first load
+// beyond the capacity of the compute unit waits for an answer: the time jumps by up to a latency. A
+// pool of miss-status registers (MSHR) counts requests; a pending-request table (PRT) counts the
+// load instructions of sub-groups (warps). The numbers of work-items at the jumps distinguish both.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct LoadPattern {
 struct ThreadLatencyPoint {
   int work_items{0};
   std::vector<double> runs_cycles{};  ///< time of the work-group in each run
-  /// Minimum of each visit. Runs of one visit are similar; visits differ in the compute unit that
-  /// runs the work-group. If empty, every run counts as a visit.
+  /// Minimum time of each visit. Runs of one visit are similar; visits differ in the compute unit
+  /// that runs the work-group. If empty, every run counts as a visit.
   std::vector<double> visits_cycles{};
 };
 
@@ -74,8 +74,8 @@ bool is_across(const LoadPattern& pattern);
 /// not positive, are dropped.
 ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve);
 
-/// Returns the upper end of the 95 % interval of the robust curve's minimum, by order statistics
-/// of bootstrapped runs. Returns 0 without usable runs.
+/// Returns the upper end of the one-sided 95 % interval of the robust curve's minimum in cycles, by
+/// order statistics of bootstrapped runs. Returns 0 without usable runs.
 double high_end_of_least(ThreadLatencyCurve curve);
 
 /// Returns the number of different lines that `work_items` work-items request with all their
@@ -93,7 +93,7 @@ struct CountRange {
   friend bool operator==(const CountRange&, const CountRange&) = default;
 };
 
-/// Two neighbouring measured numbers of work-items. A jump lies between them.
+/// Measured numbers of work-items before and after a jump, or before and after a plateau's end.
 struct Gap {
   int before{0};
   int after{0};
@@ -121,8 +121,8 @@ struct CurveFinding {
   std::string reason{};  ///< reason why no spike can be used
 };
 
-/// Finds the first jump of each curve, and lower bounds from the minimum latency of each target.
-/// All curves are of one device. Throws std::invalid_argument if `sub_group` is not positive.
+/// Returns the first jump of each curve, and lower bounds from the minimum latency of its target,
+/// in the order of the curves. Throws std::invalid_argument if `sub_group` is not positive.
 std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group);
 
 enum class OutstandingKind { request_pool, request_table, ambiguous, neither, unobservable };
@@ -132,9 +132,9 @@ std::string_view to_word(OutstandingKind kind);
 
 struct OutstandingLimit {
   OutstandingKind kind{OutstandingKind::unobservable};
-  /// Capacities of a pool that the spikes allow; nothing if no pool explains them.
+  /// Capacities of a pool that the spikes allow; nothing if `kind` excludes a pool.
   std::optional<CountRange> requests{};
-  /// Capacities of a table that the spikes allow; nothing if no table explains them.
+  /// Capacities of a table that the spikes allow; nothing if `kind` excludes a table.
   std::optional<CountRange> instructions{};
   std::optional<int> mergers{};  ///< number of loads of the same line that an entry of the pool
                                  ///< merges
@@ -147,8 +147,8 @@ struct OutstandingLimit {
 };
 
 /// Infers the limit from the capacities that the spikes of the curves allow. Curves whose
-/// sub-groups share lines determine only the mergers. Throws std::invalid_argument if `sub_group`
-/// is not positive.
+/// sub-groups share lines determine only the mergers and the lower bounds. Throws
+/// std::invalid_argument if `sub_group` is not positive.
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group);
 
 /// Number of loads that one sub-group can have in flight, limited by its scoreboard or its

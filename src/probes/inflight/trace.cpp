@@ -32,7 +32,7 @@ void make_resident(Trace& trace, const Shape& shape, std::uint64_t lines) {
   trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
 }
 
-/// Adds the loads of one round to `program`. The instruction `end` waits for all these loads.
+/// Adds the loads of one round to `program`, and makes the instruction `end` wait for all of them.
 void add_loads(const Machine& machine, const Shape& shape, Program& program, Instruction& end) {
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);

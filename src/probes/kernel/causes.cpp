@@ -249,7 +249,7 @@ double max_gain(std::span<const AblationBuild> builds, std::uint32_t removed) {
   return gain;
 }
 
-/// Marks the cost of a cause that the rewritten kernel lacks only in part as a lower bound.
+/// Marks the cost as a lower bound if `times.kept` has a reason for the factor.
 void bound_by_kept(const KernelTimes& times, Factor factor, KernelCause& cause) {
   const auto kept = times.kept.find(factor);
   if (!times.is_rewritten || kept == times.kept.end()) return;
@@ -299,8 +299,8 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
 }
 
 /// Adds what the kernel saves without its loads alone, and without its stores alone. A store in a
-/// loop also keeps loads from moving across it, so both together may save less or more than their
-/// sum.
+/// loop also keeps loads from moving across it, so removing both may save more or less than the
+/// sum of the two.
 void add_details(const KernelTimes& times, KernelCauses& found) {
   const auto add = [&](const CauseRow& row, const Visits& without_ns) {
     if (without_ns.empty()) return;

@@ -44,8 +44,8 @@ enum class Factor : std::uint8_t {
 
 struct FactorRow {
   CauseRow cause{};
-  /// Setting that removes the cause. Null for memory, because the working-set reduction removes
-  /// memory.
+  /// Setting that removes the cause. Null for memory, which the working-set reduction removes, and
+  /// for local memory.
   bool prelude::Setting::*without{nullptr};
   /// Null for local memory, which the instrumentation of the text cannot remove.
   prelude::Verdict prelude::Judgement::*verdict{nullptr};
@@ -177,10 +177,10 @@ struct KernelTimes {
   /// True if `identity_ns` and `builds` are launches of the rewritten kernel, in which the removed
   /// memory accesses are gone. The working-set reduction, in contrast, only moves data nearer.
   bool is_rewritten{false};
-  /// True if `builds` were made comparable to the plain launch, whatever `identity_ns` is.
+  /// True if `builds` were made comparable to the plain launch although `identity_ns` differs.
   bool is_adjusted{false};
   std::string rewriting_refusal{};  ///< reason why the kernel is not rewritten; may be empty
-  /// Reasons why the rewritten kernel still contains a part of a removed cause.
+  /// Reasons why the gain by removing a cause from the rewritten kernel is a lower bound.
   std::map<Factor, std::string> kept{};
   Visits without_loads_ns{};   ///< of the rewritten kernel
   Visits without_stores_ns{};  ///< of the rewritten kernel
@@ -193,7 +193,7 @@ enum class CauseState : std::uint8_t { found, not_resolved, not_present, refused
 struct KernelCause {
   CauseRow row{};
   CauseState state{CauseState::not_resolved};
-  Cost cost{};        ///< maximum gain of time by removing the cause
+  Cost cost{};        ///< time that the cause costs
   double share{0.0};  ///< cost as a share of the kernel's time
   Interval share_interval{};
   double max_share{0.0};         ///< largest gain over all orders of removing causes, as a share
@@ -221,7 +221,7 @@ struct KernelCauses {
   /// Share of the time in which the kernel, with all causes removed, waits for caches or local
   /// memory. The bar omits this share, because no launch removes waits for caches or local memory.
   std::optional<KernelCause> near_waits{};
-  /// Parts of a cause, which the bar omits: `loads` and `stores`.
+  /// Parts of memory, which the bar omits: `loads` and `stores`.
   std::vector<KernelCause> details{};
 };
 
@@ -238,8 +238,9 @@ std::string instrument_reason(const Interval& ratio);
 /// Returns the kernel's time attributed to causes. Throws AblationError if a build is missing.
 KernelCauses find_kernel_causes(const KernelTimes& times);
 
-/// Adds the cause `chains`, which is waits for results of arithmetic, and subtracts its cost from
-/// the unattributed time. Does nothing if `causes` gives no reliable attribution.
+/// Adds the cause `chains` (waits for results of arithmetic), and subtracts its cost from the
+/// unattributed time. Sets `near_waits` instead of a cost if the kernel still waits for loads. Does
+/// nothing if `causes` gives no reliable attribution.
 void add_chains(const ConcurrentRuns& runs, KernelCauses& causes);
 
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes);
@@ -312,8 +313,8 @@ struct BufferTransfer {
   double share{0.0};  ///< time to transfer each byte once, as a share of the kernel's time
 };
 
-/// Returns one sentence on the largest cost and how to avoid the cost; without costs, what the
-/// transfer of the buffers says. `app_share`: the kernel's share of the program's device time.
+/// Returns advice on the largest cost. If no cost is large, returns what the transfer of buffers
+/// shows and why no cost is. `app_share`: the kernel's share of the program's device time.
 std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& filled = {},
                           std::optional<double> app_share = {},
                           const std::optional<BufferTransfer>& transfer = {});

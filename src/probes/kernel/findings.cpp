@@ -21,7 +21,7 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Name of the bar's part that launches of groups without work take.
+/// Label of the bar's part for the time that starting the groups takes.
 constexpr std::string_view starting_label = "idle: starting groups";
 
 Finding share_of(std::string_view name, const std::string& series, std::string_view method,
@@ -317,9 +317,8 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
 }
 
 /// Returns the reason why the replay is not reliable; empty if the replay is reliable. Bytes that
-/// are equal in two replays must also equal the program's bytes. Nondeterministic bytes may differ
-/// from the program's, and so may floats of another version of the kernel, which may round
-/// otherwise.
+/// are equal in two replays must also equal the program's bytes, except floats of another version
+/// of the kernel, which may round differently.
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};

@@ -164,8 +164,8 @@ const Measured* find_rewritten(const std::vector<Measured>& all, const Shape& wa
 }
 
 /// Makes the launches comparable to the plain launch if the kernel takes clearly more or less time
-/// only because its branches are replayed. It takes less time if branches otherwise wait for loads,
-/// so the difference belongs to memory. If it takes more time, the gains are lower bounds.
+/// only because its branches are replayed. Less time means that branches otherwise wait for loads,
+/// so the difference belongs to memory. With more time, the gains are lower bounds.
 void adjust_for_replay(KernelTimes& times) {
   const double plain = typical_ns(times.plain_ns);
   const double ratio = typical_ns(times.identity_ns) / plain;
@@ -190,13 +190,13 @@ void adjust_for_replay(KernelTimes& times) {
   }
 }
 
-/// Replaces the times of the instrumented kernel by those of the rewritten kernel, if it was
-/// launched.
+/// Replaces the times of the instrumented kernel by those of the rewritten kernel, if the rewritten
+/// kernel was launched.
 void use_rewritten(const std::vector<Measured>& all, const Parameters& facts, KernelTimes& times) {
   const Measured* const identity = find_rewritten(all, {});
   if (identity == nullptr) return;
   times.is_rewritten = true;
-  // Concurrent launches use the instrumented text.
+  // Concurrent launches use the instrumented text, whose time must be near the plain time.
   const double ratio =
       times.identity_ns.empty() ? 0.0 : typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
   if (ratio > max_instrument_ratio || ratio < 1.0 / max_instrument_ratio) {

@@ -143,11 +143,11 @@ struct Shape {
 
 /// 1 if two replays give equal bytes, otherwise 0.
 inline constexpr std::string_view deterministic_fact = "deterministic";
-/// Bytes that differ between two replays, per million bytes that the kernel writes.
+/// Bytes that differ between two replays, per million bytes of the objects that the kernel writes.
 inline constexpr std::string_view differing_fact = "differing_ppm";
 /// 1 if the replay gives the program's bytes, otherwise 0; absent if unknown.
 inline constexpr std::string_view equal_fact = "equal_to_app";
-/// 1 if the replayed text is another than the program's; absent if not.
+/// 1 if the replayed text differs from the program's; absent if not.
 inline constexpr std::string_view other_text_fact = "other_text";
 /// Names of the buffers of floats that another text leaves with other bytes; absent if there is
 /// none.
@@ -165,7 +165,7 @@ inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share_ppm";
 inline constexpr std::string_view app_launches_fact = "app_launches";
 
-/// Bytes per second that the device's memory transfers, for plain launches.
+/// Bandwidth of the device's memory in bytes per second, a fact of plain launches.
 inline constexpr std::string_view memory_rate_fact = "memory_bytes_per_second";
 
 // Names of the facts about launches with entry code.
@@ -176,8 +176,8 @@ inline constexpr std::string_view padding_fact = "padding_bytes";
 inline constexpr std::string_view resident_fact = "resident_groups";
 
 // Names of the facts about concurrent launches. `noise_amount`: number of launches of each copy, or
-// number of loads of each work-item. `noise_ns`: time in ns of one copy, or of the loading kernel,
-// without concurrency.
+// a third of the number of loads of each work-item. `noise_ns`: time in ns of one copy, or of the
+// loading kernel, without concurrency.
 inline constexpr std::string_view noise_amount_fact = "noise_amount";
 inline constexpr std::string_view noise_ns_fact = "noise_ns";
 
@@ -196,8 +196,8 @@ inline std::string fact_at(std::string_view format, std::size_t index) {
 /// Name of the facts with the capacities of global memory's caches, numbered as in probe `latency`.
 inline constexpr std::string_view level_fact = "level_{}_bytes";
 inline constexpr std::size_t max_levels = 8;
-/// Name of the facts with the ratio instrumented time / plain time. Each block of alternating
-/// launches gives one ratio.
+/// Name of the facts with the ratio instrumented or rewritten time / plain time, in parts per
+/// million. Each block of alternating launches gives one ratio.
 inline constexpr std::string_view ratio_fact = "turn_{}_ppm";
 inline constexpr std::size_t max_ratios = 8;
 
@@ -271,7 +271,7 @@ struct Removal {
   ptx::Parts parts{};  ///< instructions to remove; empty for functions
 };
 
-/// True if the facts of a plain launch say what of the kernel can be removed from its PTX.
+/// True if the facts of a plain launch contain the counts of the kernel's PTX instructions.
 bool can_rewrite(const Parameters& facts);
 
 /// Returns the causes that the rewritten kernel can lack, in the order of factors, from the facts
@@ -281,11 +281,11 @@ std::vector<Removal> removals_in(const Parameters& facts);
 /// Returns the launch of the rewritten kernel without the causes whose bits are set in `bits`.
 Shape shape_without(std::span<const Removal> removals, std::uint32_t bits);
 
-/// Returns which causes the rewritten kernel can lack, from the facts of a plain launch.
+/// Returns verdicts on the removal of each cause by rewriting, from the facts of a plain launch.
 FactorVerdicts rewriting_verdicts(const Parameters& facts);
 
-/// Returns for each cause which instructions stay when it is removed, as the reason of a lower
-/// bound: "at least: 2 of 9 loads decide on addresses, branches or barriers".
+/// Returns the instructions that stay when a cause is removed, as the reason for a lower bound: "at
+/// least: 2 of 9 loads determine addresses, ...". Contains only causes of which instructions stay.
 std::map<Factor, std::string> kept_instructions(const Parameters& facts);
 
 /// True if the device's driver gives the PTX of its programs.
@@ -295,13 +295,13 @@ inline std::string_view label_of(std::string_view series) {
   return series.substr(0, series.find(", "));
 }
 
-/// Returns the points of the first pass: the program's launch; the instrumented launch with
-/// decreasing numbers of distinct groups, or without other causes; and launches with decreasing
-/// numbers of resident groups.
+/// Returns the points of the first pass: the program's launch, the instrumented launch with fewer
+/// distinct groups or without other causes, a launch whose groups end at once, and launches with
+/// fewer resident groups.
 Plan plan(const DeviceInfo& device, const Request& request);
 
-/// Returns the points that depend on the times of the first pass: the fastest working-set reduction
-/// together with other removed causes, concurrent launches, and the launch of full waves.
+/// Returns the points that depend on the first pass: the launch of full waves, the rewritten kernel
+/// or the fastest working-set reduction with other causes removed, and concurrent launches.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 
@@ -317,7 +317,8 @@ prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& 
 prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
                               const DeviceInfo& device);
 
-/// Opens for replay the bundles that this process was given. Uses OpenCL.
+/// Reads the bundles that this process was given, and returns the function that prepares points for
+/// replay. Uses OpenCL. Throws DeviceError for an invalid bundle.
 Preparer open(Session& session);
 
 /// Returns for each object of the launch whether all kernel parameters that receive the object are

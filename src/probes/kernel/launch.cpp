@@ -75,7 +75,7 @@ class Replays {
     return found->second;
   }
 
-  /// Returns the replay of a bundle. `last_cache`: size in bytes; 0 if unknown.
+  /// Returns the replay of a bundle; opens it if necessary. `last_cache`: in bytes; 0 if unknown.
   std::shared_ptr<Replay> replay(const std::string& id, std::uint64_t last_cache) {
     const auto found = std::find_if(open_.begin(), open_.end(),
                                     [&](const auto& each) { return each.first == id; });
@@ -90,7 +90,7 @@ class Replays {
   }
 
  private:
-  /// Closes replays until memory suffices for the objects of the bundle `next` and their copies.
+  /// Closes replays to make room for `next`. Throws Unsupported if `next` alone exceeds the memory.
   void make_room(const bundle::Bundle& next, std::uint64_t flushed) {
     const std::uint64_t needed = flushed + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;

@@ -310,7 +310,7 @@ void Replay::check_guards() const {
     for (const std::uint64_t at : {std::uint64_t{0}, guard_bytes + each.bytes}) {
       session_.queue().enqueueReadBuffer(each.guarded, CL_TRUE, at, guard.size(), guard.data());
       if (guard == untouched) continue;
-      // Later launches are not to blame.
+      // The guard region is repaired, so that later launches are not blamed for this write.
       session_.queue().enqueueWriteBuffer(each.guarded, CL_TRUE, at, untouched.size(),
                                           untouched.data());
       throw VoidedPoint(fmt::format("the kernel wrote {} of its buffer {}",

@@ -227,8 +227,8 @@ std::string text_of(const BufferTransfer& transfer) {
       rate, buffers, percent(transfer.share));
 }
 
-/// Minimum share of starting groups that is the first cause. Groups start while others work: with a
-/// fraction of the groups, eight kernels whose groups took 16 to 69 % to start saved at most 16 %.
+/// Minimum share of starting groups that leads the advice. Groups start while others work: with a
+/// fraction of the groups, eight kernels with shares of 16 to 69 % saved at most 16 %.
 constexpr double min_leading_start = 0.75;
 
 /// True if the launch has less than half of the groups that the device can run at the same time.

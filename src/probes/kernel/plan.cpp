@@ -280,7 +280,7 @@ std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& dev
   return fastest;
 }
 
-/// Adds the concurrent launches of the kernel without all causes.
+/// Adds the concurrent launches of the kernel with all causes removed.
 void add_concurrent(const Planned& kernel, Effort effort, const Fastest& fastest,
                     std::vector<Point>& more) {
   // Slower kernels get no concurrent launches: a sample runs the kernel at least eight times as

@@ -218,7 +218,7 @@ void Replay::rebuild(Rebuilt& rebuilt, const std::function<cl::Program()>& build
   try {
     launch();
   } catch (...) {
-    rebuilt.kernel.reset();  // not compared
+    rebuilt.kernel.reset();  // its results were not compared
     throw;
   }
   const std::string other = other_object();
@@ -293,7 +293,7 @@ Parameters Replay::prepare(const Shape& shape) {
   if (shape.variant == Variant::instrumented) {
     return ratios_of({.variant = shape.variant, .timer = shape.timer});
   }
-  session_.use_all_cores();  // concurrent launches do not use the session's queue
+  session_.use_all_cores();  // concurrent launches do not use Session::launch
   const double kernel_ns = least_ns([&] {
     return run_alone({.variant = Variant::instrumented, .setting = shape.setting}, true);
   });
@@ -369,9 +369,9 @@ std::uint64_t Replay::memory_rate() {
   return ns > 0.0 ? static_cast<std::uint64_t>(bytes / ns * ns_per_second) : 0;
 }
 
-/// Returns facts with the ratios time of `changed`, which removes nothing / plain time, measured at
-/// the first call. Each block launches plain, changed, changed, plain. No new block starts after
-/// 1 s.
+/// Returns facts with the ratios of the time of `changed`, which removes nothing, to the plain
+/// time. The first call for a variant measures the ratios in blocks of launches: plain, changed,
+/// changed, plain. No new block starts after 1 s.
 Parameters Replay::ratios_of(const Shape& changed) {
   constexpr std::chrono::milliseconds max_time{1000};
   const auto ns_of = [&](const Shape& shape) {
@@ -460,10 +460,10 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   return most;
 }
 
-/// Returns the build option that makes groups of loads use as much local memory as the kernel's
-/// groups.
+/// Returns the build option with which `load_groups` groups of loads use as much local memory as
+/// the kernel's groups on a compute unit.
 std::string Replay::load_options() const {
-  constexpr std::uint64_t load_groups = 8;  // groups of loads per compute unit
+  constexpr std::uint64_t load_groups = 8;
   const std::uint64_t all = session_.info().local_memory.count;
   const std::uint64_t bytes = all - std::min(all, instrumented_.free_local_bytes);
   if (bytes == 0) return {};
@@ -512,7 +512,7 @@ double Replay::prepare_loads(double kernel_ns) {
 }
 
 /// Returns the kernel's time while another kernel loads. The kernel must start while the loads run,
-/// but may end after the loads.
+/// but may end after the loads. Doubles the loads until the kernel does.
 LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   for (int attempt = 1;; ++attempt) {
     restore();
@@ -539,9 +539,9 @@ LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   }
 }
 
-/// Returns the time per copy, and the time of a single copy. The single copy is timed before and
-/// after the concurrent copies. If the two times differ, the attempt is repeated, because restored
-/// data in the caches may speed up the first attempt.
+/// Returns the times of judge_copies(). A single copy is timed before and after the concurrent
+/// copies. If these two times differ by more than 10 %, the attempt is repeated, because restored
+/// data in the caches may speed up the first single copy.
 LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   restore();
   launch_instrumented(setting);
@@ -560,10 +560,10 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   }
 }
 
-/// Returns two times: the time per copy plus the launch overhead, and the time of a single launch.
-/// Concurrent copies overlap their launch overhead, but a single launch includes it. Without the
-/// correction, the overhead would count as waiting time. Throws Unsupported if too few copies run
-/// at once.
+/// Returns the time per copy plus the launch overhead as the event's time, and the time of a single
+/// launch as the host's time. Concurrent copies overlap their launch overhead, but a single launch
+/// includes it. Without the correction, the overhead would count as waiting time. Throws
+/// Unsupported if too few copies run at once.
 LaunchTimes Replay::judge_copies(double alone_ns, double each_ns) const {
   const double busy = std::max(1.0, each_ns + start_ns_);
   if (each_ns < max_apart * interval_ns_ && busy > alone_ns / 2.0) {

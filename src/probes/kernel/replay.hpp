@@ -54,16 +54,16 @@ class LoadNoise {
   /// that the loading kernel reads.
   LoadNoise(Session& session, std::string options, cl::Buffer data, std::uint64_t data_bytes);
 
-  /// Launches the loading kernel with `amount` loads per work-item. Returns once the launch runs,
-  /// if the driver reports the start.
+  /// Launches the loading kernel with 3 * `amount` loads per work-item. Returns once the driver
+  /// reports that the launch runs, after at most 200 us.
   cl::Event start(std::uint32_t amount);
   void finish();
 
-  /// Returns the time in ns of the loading kernel with `amount` loads per work-item, without
-  /// another kernel at the same time.
+  /// Launches the loading kernel with 3 * `amount` loads per work-item and no other kernel, and
+  /// returns the time in ns.
   double alone_ns(std::uint32_t amount);
-  /// Returns the number of loads per work-item with which the loading kernel runs longer than a
-  /// kernel of `kernel_ns` ns. Throws Unsupported if no number of loads takes measurable time.
+  /// Returns the amount with which the loading kernel runs longer than a kernel of `kernel_ns` ns,
+  /// from test launches. Throws Unsupported if no amount takes measurable time.
   std::uint32_t amount_for(double kernel_ns);
 
  private:
@@ -91,7 +91,7 @@ cl::Program build_ptx(const Session& session, const std::string& ptx, const std:
 /// Returns the bundle with texts that can follow clprobe's text (prelude::without_redefinitions).
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
 
-/// Returns the build as documents record it: without folders in its options.
+/// Returns the build as documents record it: without paths and secrets in its options.
 KernelBuild build_of(const bundle::Bundle& bundle);
 
 /// Object of the replayed launch: a buffer between two guard regions, or an image without guard
@@ -105,7 +105,7 @@ struct ReplayedObject {
   cl::Buffer guarded{};
   std::optional<bundle::Image> layout{};  ///< layout of an image; nothing for a buffer
   cl::Memory image{};
-  /// Copy of the object's data before the launch, if the kernel writes the object.
+  /// Copy of the object's data before the launch. Nothing if the object need not be restored.
   std::optional<cl::Memory> pristine{};
 };
 
@@ -145,22 +145,23 @@ struct Decisions {
   std::uint32_t words{0};  ///< number of 32-bit words of each work-item
 };
 
-/// Returns the least time in ns of three launches.
+/// Calls `launch` three times, and returns the minimum time in ns.
 double least_ns(const std::function<LaunchTimes()>& launch);
 
 class Replay {
  public:
   /// Builds the program, fills the objects, launches the kernel twice, and compares the results.
-  /// Throws DeviceError. Throws VoidedPoint if the kernel writes outside its buffers.
+  /// Throws DeviceError, Unsupported, and VoidedPoint if the kernel writes outside its buffers.
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
-  /// Prepares launches of the variant, and returns facts about them. The first call for an
-  /// instrumented variant builds the instrumented text, and checks that its results equal those of
-  /// the plain text. Throws Unsupported and VoidedPoint.
+  /// Prepares launches of the variant, and returns facts about them. The first call for a variant
+  /// with another build makes the build. A build that should compute the results of the plain text
+  /// is launched and checked. Throws Unsupported and VoidedPoint.
   Parameters prepare(const Shape& shape);
 
-  /// Launches the kernel once with the program's data, and returns the times. Throws VoidedPoint.
-  /// Throws Unsupported if concurrent launches run one after another or change each other's times.
+  /// Restores the program's data, flushes or warms the caches, and returns the times of one launch;
+  /// for `copies`, the times of judge_copies(). Throws VoidedPoint. Throws Unsupported if
+  /// concurrent launches run one after another or change each other's times.
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
@@ -247,8 +248,8 @@ class Replay {
   Rebuilt with_entry_{};
   std::string ptx_{};  // empty if the driver gives none
   std::string ptx_without_functions_{};
-  std::map<std::uint64_t, Rebuilt> rewritten_{};  // by what was removed
-  std::map<bool, Decisions> decisions_{};         // of the texts with and without functions
+  std::map<std::uint64_t, Rebuilt> rewritten_{};  // by key_of()
+  std::map<bool, Decisions> decisions_{};         // key: true for the text without functions
   cl::Buffer sink_{};                             // words to which rewritten kernels may write
   std::map<Variant, std::vector<double>> ratios_{};
   std::optional<Parameters> plain_facts_{};
@@ -259,12 +260,12 @@ class Replay {
   std::vector<std::string> after_first_{};
   // True for each object whose bytes differ between the first and the second launch.
   std::vector<bool> are_nondeterministic_{};
-  // True for each object that other builds are compared in: not for data that races make differ.
+  // True for each object whose data must be equal, or close floats, after launches of other builds.
   std::vector<bool> are_compared_{};
   std::optional<LoadNoise> load_noise_{};
   std::optional<Copies> copies_{};
-  std::uint32_t amount_{0};  // number of loads per work-item, or of launches of each copy
-  double start_ns_{0.0};     // time in ns to start a launch without work
+  std::uint32_t amount_{0};  // argument of `load_noise_`, or number of launches of each copy
+  double start_ns_{0.0};     // time in ns of a launch without work
   // Time in ns from one launch without work to the next, with launches in the queues of all copies.
   double interval_ns_{0.0};
   cl::Buffer flush_buffer_{};

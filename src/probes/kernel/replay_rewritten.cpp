@@ -41,7 +41,7 @@ ptx::Rewritten Replay::rewrite(const std::string& text, const ptx::Parts& parts,
 }
 
 /// Returns facts with the number of instructions that the rewritten kernel can lack, or why the
-/// kernel cannot be rewritten. No facts if the driver gives no PTX.
+/// kernel cannot be rewritten. Launches the kernel. No facts on devices without PTX.
 Parameters Replay::count_removable() {
   Parameters facts;
   if (!gives_ptx(session_.info())) return facts;
@@ -119,7 +119,7 @@ const std::string& Replay::text_without_functions() {
   return ptx_without_functions_;
 }
 
-/// Sets the arguments that a rewritten kernel has in addition to its own.
+/// Sets the arguments that a rewritten kernel has in addition to its own, and clears `sink_`.
 void Replay::set_added_arguments(cl::Kernel& kernel, const Decisions& decisions) {
   constexpr std::array<cl_uint, 2> zeros{};
   if (sink_() == nullptr) {

@@ -17,7 +17,6 @@ namespace {
 
 using prelude::Possibility;
 
-/// Instructions of a cause.
 struct FactorParts {
   Factor factor;
   std::array<ptx::Part, 2> parts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The card of the probe `latency`: a row per level of global and local memory, and a line for each
-// other memory.
+// The card of the probe `latency`: each level of global memory, the first of local memory, and a
+// row for each other series.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ bool is_memory_last(const std::vector<CardLevel>& levels) {
   return !last.value && last.low && before.value && *last.low >= far * *before.value;
 }
 
-/// Describes a level that may not be a cache.
+/// Describes a level that has no plateau or may not be a cache, by its label `step`.
 void describe_level(CardLevel& level, const std::string& step) {
   if (!level.latency.value) {
     level.what = "no plateau";
@@ -67,8 +67,8 @@ void describe_level(CardLevel& level, const std::string& step) {
   }
 }
 
-/// Names the levels L1, L2, ... and memory, as `compare` does. A "?" marks levels whose number or
-/// nature is not certain.
+/// Names the levels "L1", "far L1", "level 2" (reach of a TLB) or "memory", and describes uncertain
+/// levels. A "?" marks an uncertain number or kind.
 void name_levels(std::vector<CardLevel>& levels) {
   const bool has_memory = is_memory_last(levels);
   int number = 0;
@@ -111,7 +111,7 @@ Bytes largest_set(const ProbeResult& result, std::string_view series) {
   return {static_cast<std::uint64_t>(largest)};
 }
 
-/// Adds the rise of the curve after the last level. Most of this rise is memory.
+/// Adds the rise of the curve after the last level, as a level "beyond" without a plateau.
 void add_beyond(Card& card, const ProbeResult& result, std::string_view series) {
   const Finding* const beyond = find_finding(result.findings, "beyond", series);
   if (beyond == nullptr || !beyond->value) return;
@@ -162,8 +162,7 @@ std::string in_order_text(const Finding& in_order) {
                                               : "");
 }
 
-/// Returns "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns". Without levels, returns an empty
-/// string.
+/// Returns "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns". Parts without findings are left out.
 std::string in_order_levels(const ProbeResult& result, std::string_view series) {
   std::string text;
   const Finding* const from = find_finding(result.findings, "in_order_from", series);
@@ -182,7 +181,7 @@ std::string loop_text(const Finding& added) {
   return fmt::format("a loop around each load adds {:.2g} % to its latency", 100.0 * *added.value);
 }
 
-/// Returns "; 12 % below L1", "; like L1" or "; same as global".
+/// Returns "; 12 % below L1", "; 2.1 times L1", "; like L1", "; same as global" or an empty string.
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
   if (ratio->label == alike_global) return "; same as global";

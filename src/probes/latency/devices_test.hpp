@@ -64,7 +64,7 @@ inline DeviceInfo cpu() {
   return device;
 }
 
-/// Simulated AMD device: constants are ordinary memory, and a uniform chase has its own cache.
+/// AMD GPU: constants are ordinary memory, and a uniform chase has its own cache.
 inline DeviceInfo amd() {
   DeviceInfo device = big_gpu();
   device.name = "AMD";

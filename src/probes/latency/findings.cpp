@@ -96,8 +96,8 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
 }
 
 /// Returns the minimum time of a load in ns: one cycle of the device's clock, and at least 0.28 ns
-/// (two cycles at 7 GHz). A CPU's driver may report the clock of an idle core, so a reported clock
-/// gives at most 0.5 ns (three cycles at 6 GHz).
+/// (two cycles at 7 GHz). A CPU's driver may report the clock of an idle core, so a CPU's reported
+/// clock gives at most 0.5 ns (three cycles at 6 GHz).
 double min_load_ns(const DeviceInfo& device) {
   constexpr double any_device_ns = 0.28;
   if (counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0) {
@@ -142,7 +142,7 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
-/// Returns the ratio of a point's latency to that of `curve` at the same working set. Returns
+/// Returns the ratio of a point's latency to that of `curve` at the nearest working set. Returns
 /// nothing if `curve` has no point within a factor of 1.5.
 std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoint& point) {
   constexpr double near = 1.5;
@@ -153,7 +153,7 @@ std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoi
   return point.latency / nearest_latency(curve, point.working_set_bytes);
 }
 
-/// Adds the latency of a load over the link as a finding without a level, for comparison with
+/// Adds the latency of the last level of `host` as a finding without a level, for comparison with
 /// other tools.
 void add_link_latency(Findings& found) {
   const Finding* last = nullptr;
@@ -168,8 +168,8 @@ void add_link_latency(Findings& found) {
   found.findings.push_back(std::move(link));
 }
 
-/// Adds the location of the host buffer. If the driver keeps the buffer on the device, its loads
-/// take as long as loads of equally large global memory.
+/// Adds the location of the host buffer; if that is the host, also the link latency. If the driver
+/// keeps the buffer on the device, its loads take as long as loads of equally large global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
                      std::span<const CurvePoint> global) {
   constexpr double alike = 1.2;
@@ -185,8 +185,8 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
   found.findings.push_back(std::move(finding));
 }
 
-/// Adds the latency in address order as a share of that in random order. A small share shows that
-/// the device prefetches.
+/// Adds the latency in address order at its largest working set as a share of that in random order.
+/// A small share shows that the device prefetches.
 void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
                   std::span<const CurvePoint> global) {
   if (ordered.empty()) return;
@@ -207,8 +207,8 @@ bool is_close(std::span<const CurvePoint> curve) {
   return std::log(range) <= std::log(farthest) * static_cast<double>(curve.size() - 1);
 }
 
-/// Adds the smallest working set at which address order is faster than random order, and stays
-/// faster at all larger sizes.
+/// Adds the smallest working set from which on address order takes at most 90 % of the time of
+/// random order.
 void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
                        std::span<const CurvePoint> global) {
   constexpr double faster = 0.9;
@@ -258,7 +258,7 @@ MaybeValue quotient(const MaybeValue& a, const MaybeValue& b) {
   return a && b ? MaybeValue(*a / *b) : std::nullopt;
 }
 
-/// Adds a finding for the difference in latency between each level and the level before it.
+/// Adds findings, still without values, for each level's latency minus the previous level's.
 void add_steps_up(Findings& found, std::string_view series) {
   std::vector<std::optional<int>> levels;
   for (const Finding& each : found.findings) {
@@ -297,8 +297,8 @@ void set_beside_global(Finding& ratio, std::span<const Finding> findings) {
   ratio.high = quotient(own->high, other->low);
 }
 
-/// Returns true if loads of another memory take as long as loads of global memory at nearly all
-/// working sets.
+/// Returns true if, at 90 % of at least 5 working sets, loads of another memory take as long as
+/// loads of global memory within 10 %.
 bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> global) {
   constexpr double within = 1.1;
   constexpr std::ptrdiff_t min_sizes = 5;
@@ -315,7 +315,7 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
          static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
 }
 
-/// Adds a finding for the ratio of another memory's fastest level to that of global memory.
+/// Adds the ratio of another memory's fastest level to global memory's, still without its value.
 void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
                        std::span<const CurvePoint> global) {
   const Finding* const own = find_value(found.findings, "latency", series);
@@ -326,9 +326,9 @@ void add_beside_global(Findings& found, std::string_view series, std::span<const
   found.findings.push_back(std::move(ratio));
 }
 
-/// Returns the cost of address translation: the latency of a chase with one node per page, less
-/// that of equally many adjacent nodes. The subtraction removes cache misses: a chase with one
-/// node per page misses a cache if the nodes exceed the cache's lines.
+/// Returns the first level's latency plus the cost of address translation: the latency of a chase
+/// with one node per page, less that of as many adjacent nodes. The subtraction removes cache
+/// misses: a chase with one node per page misses a cache if the nodes exceed the cache's lines.
 std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
                                           std::span<const CurvePoint> lines) {
   std::vector<CurvePoint> curve = latency_curve(points, pages_series, device);

@@ -91,8 +91,8 @@ constexpr SharedQuantity quantities[]{
     {Quantity::capacity, "image", "capacity", "image"},
 };
 
-// With this limit, a machine with two busy CPU cores visits each point of global memory three
-// times, and the run ends within 6 s. A GPU needs less than 2 s.
+// With this limit, a quick run on two busy CPU cores visits each point of global memory three
+// times, and ends within 6 s. A GPU needs less than 2 s.
 constexpr Budgets budgets = [] {
   Budgets all = usual_budgets;
   all.quick.probe_time = std::chrono::milliseconds(4200);
@@ -125,8 +125,8 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& request
 
 /// Sorts the points of a quick run by importance: global memory, then other memories, then series
 /// that explain global memory. On a CPU the other memories are global memory as well, so they come
-/// last. Other processes may slow down a whole visit of a CPU by half without scatter: points of
-/// global memory need a second visit.
+/// last. Other processes may slow down a whole visit of a CPU by half without scatter, so a CPU's
+/// points of global memory get at least two visits.
 void order_by_weight(const DeviceInfo& device, Plan& plan) {
   const bool is_cpu = device.type == DeviceType::cpu;
   const auto rank = [is_cpu](const Point& point) {
@@ -186,9 +186,9 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
 }
 
 /// Returns three references in global memory: the smallest working set, a working set that caches
-/// hold, and the smallest beyond all caches. On CPUs the second working set exceeds L1 caches (up
-/// to 128 KiB) and fits L2 caches (from 256 KiB). At the end of a cache, times would depend on
-/// physical addresses.
+/// hold, and the smallest beyond all caches (or the largest). Returns none for fewer than 8 sizes.
+/// On CPUs the second working set exceeds L1 caches (up to 128 KiB) and fits L2 caches (from 256
+/// KiB). At the end of a cache, times would depend on physical addresses.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
@@ -244,10 +244,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!result.points.empty()) result.memory = memory_for(store + host);
-  // Requested sizes are measured in the requested order.
+  // Requested sizes are equally important, so a quick run does not order them.
   result.is_ordered = requested.effort == Effort::quick && requested.sizes.empty();
   if (result.is_ordered) order_by_weight(device, result);
-  // A first look has no time for more than the device's speed.
+  // A quick run has no time for references.
   if (requested.effort != Effort::quick) {
     result.references = choose_references(device, result.points);
   }
@@ -283,7 +283,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   std::vector<Point> more;
   const Options requested(request);
   // Explicitly requested sizes get no additional sizes. A thorough plan already has the sizes
-  // around knees.
+  // around knees, and a quick run has no time for them.
   if (!requested.sizes.empty() || requested.effort != Effort::normal) return more;
   for (const SeriesPlan& series : plan_series(device, requested)) {
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
@@ -297,8 +297,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
 
 /// Stores capacities, except those that are the reach of a TLB. If the curve ends in a rise, a
 /// capacity without a step label does not become `last_cache`. On a virtual machine's CPU a TLB
-/// reach of 425 MiB was mistaken for a cache. The buffers of `stride` became so large that two
-/// thirds of its points were not measured.
+/// reach of 425 MiB was mistaken for a cache. The buffers of the probe `stride` became so large
+/// that two thirds of its points were not measured.
 void learn(const ProbeResult& result, Known& known) {
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;

@@ -76,7 +76,7 @@ struct Options {
   std::vector<SizeRange> sizes{};
   Bytes step{};
   std::uint64_t unroll{};
-  bool is_in_order{false};  ///< address order is measured at as many sizes as random order
+  bool is_in_order{false};  ///< --order fixed: address order gets all sizes of random order
   AddressForm address{AddressForm::automatic};
 
   explicit Options(const Request& request)
@@ -110,7 +110,8 @@ constexpr bool has_store(Space space) {
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
 /// Ratio of neighbouring working sets: `fine` depends on the effort, `coarse` is 1.19, `sparse`
-/// 1.42 and `few` 8. `few` is for series of which only the difference from another series counts.
+/// 1.42 and `few` 8 (2 in a thorough run). `few` suits series whose difference from another series
+/// counts.
 enum class Spacing { fine, coarse, sparse, few };
 
 struct SeriesSpec {
@@ -127,7 +128,7 @@ struct SeriesSpec {
   Bytes first{kibibytes(1)};  ///< smallest working set; at least two steps
   bool is_refined{false};     ///< gets more sizes around its knees
   bool is_shown{true};        ///< the report lists levels of this series
-  bool is_special{false};     ///< if the device cannot measure the series, the report omits it
+  bool is_special{false};     ///< omitted where not measured, unless --series names it
   bool is_on_request{false};  ///< measured only with --series or --thorough
 };
 
@@ -227,8 +228,8 @@ struct SeriesPlan {
   }
 };
 
-/// Returns the distance between nodes: the requested step, or a cache line if none is requested.
-/// Series with one node per page use another distance.
+/// Returns the distance between nodes: the requested step, or a cache line (at least 64 bytes) if
+/// none is requested. Series with one node per page use another distance.
 Bytes line_of(const DeviceInfo& device, const Options& requested);
 
 std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& requested);
@@ -265,12 +266,12 @@ inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 // A ring counts as completely aged if at most 1/32 of its nodes are not aged.
 inline constexpr std::uint64_t long_ring = 32;
 
-/// Returns the usual number of hops of a chase. The caches of one core or compute unit have fewer
-/// lines, so that the next chase finds none of its lines there.
+/// Returns the usual number of hops of a chase. The caches of one core or compute unit usually have
+/// fewer lines, so that a chase displaces the lines of the previous chase.
 std::uint64_t usual_hops(const DeviceInfo& device);
 
-/// Returns the number of untimed iterations of a launch. These iterations walk small rings once,
-/// since some devices empty their first caches between launches. Sweeps age large rings instead.
+/// Returns the number of untimed iterations of a launch: one lap of a small ring, since some
+/// devices empty their first caches between launches; at most 4 for a large ring, which sweeps age.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
@@ -305,7 +306,7 @@ std::optional<PointProblem> find_problem_of(const Point& point);
 void combine(std::vector<Finding>& findings);
 Card card(const ProbeResult& result);
 
-/// Prepares rings. All rings share one store and the small buffers.
+/// Returns a function that prepares rings. All rings share the stores and the small buffers.
 Preparer open(Session& session);
 
 /// Simulates the chase: `iterations` of `unroll` hops on a ring that was walked once before.

@@ -15,7 +15,7 @@
 namespace clprobe::latency {
 namespace {
 
-/// State that all rings of a probe share. Only one ring at a time is laid out in the store.
+/// State that all rings of a probe share. Only one ring at a time is laid out in each store.
 struct Shared {
   explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
 
@@ -93,7 +93,7 @@ class Chase {
   Walk walk_{};
   bool is_fresh_{true};          ///< no chase has run since the layout
   std::uint64_t position_{0};    ///< start of the next chase
-  std::uint64_t aged_until_{0};  ///< end of the nodes that were last visited one lap ago
+  std::uint64_t aged_until_{0};  ///< position up to which the nodes are aged
 };
 
 // Small buffers are allocated before the store. Oclgrind records accesses by buffer number and
@@ -152,8 +152,8 @@ void Chase::build_chase() {
   }
 }
 
-/// Makes the memory of the chase a part of the store. For constants this part is a sub-buffer: a
-/// driver may refuse a buffer larger than its constant memory.
+/// Restricts constants to a sub-buffer, since a driver may refuse a buffer larger than its constant
+/// memory, and images to the working set. Throws Unsupported if the driver refuses the image.
 void Chase::cut_memory() {
   if (series_.space == Space::constant_argument) {
     cl_buffer_region piece{0, shape_.working_set_bytes};
@@ -197,8 +197,9 @@ void Chase::launch_once() {
   }
 }
 
-/// Walks the nodes from `begin` to `end` before the next chase. The walk runs on the core of the
-/// chase: otherwise caches that are not shared by all cores would miss part of the walk.
+/// Walks the nodes from `begin` to `end` before the next chase. On a native CPU with an in-kernel
+/// clock, the launch of the chase walks, since a sweep on another core would miss private caches.
+/// On other devices, a sweep walks now.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   // The chase kernel can include the walk only with an in-kernel clock, which leaves the walk out
   // of the time.
@@ -215,9 +216,9 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   launch_over(session_, sweep_, {items, items});
 }
 
-/// Makes the next `hops` nodes the least recently used ones, as in an endless chase. In rings much
-/// longer than a chase, one ageing serves more than one chase. The reuse distance then varies by
-/// 3 %.
+/// Makes the next `hops` nodes the least recently used ones, as in an endless chase. The next chase
+/// restarts at position 0 after ageing, and if the ring needs none. In rings much longer than a
+/// chase, one ageing serves more than one chase. The reuse distance then varies by 3 %.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = shape_.nodes();
   walk_ = {};

@@ -36,8 +36,8 @@ constexpr double few_ratio = 8.0;
 // Memory for the results of chases and of walks.
 constexpr Bytes small_buffers = kibibytes(16);
 
-/// Returns the minimum size of a translated page. One line per page must fit a cache. GPUs have
-/// larger pages: with 16 KiB, a working set of 1 GiB has 8 MiB of lines.
+/// Returns the distance between nodes of `global-pages`, at most a page. The lines of all nodes
+/// must fit a cache: with 16 KiB on a GPU, which has larger pages, 1 GiB has 8 MiB of lines.
 Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
@@ -167,10 +167,10 @@ Bytes largest_quick(const DeviceInfo& device) {
   return std::clamp(reported_cache(device) * caches, least, mebibytes(512));
 }
 
-/// Returns the size from which a CPU has sparse sizes; 0 for none. A ring of 1 GiB takes seconds
-/// to lay out: with more sizes no point would be visited twice. Virtual machines report no cache;
-/// few caches exceed the default of 128 MiB. On a GPU all sizes are dense, since its driver may
-/// report L1 as the last cache.
+/// Returns the size from which a CPU has sparse sizes; 0 for none. A ring of 1 GiB takes seconds to
+/// lay out: with more sizes no point would be visited twice. Virtual machines report no cache; few
+/// caches exceed the minimum of 128 MiB. On a GPU all sizes are dense, since its driver may report
+/// L1 as the last cache.
 Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   constexpr std::uint64_t caches = 2;
   if (device.type != DeviceType::cpu || effort == Effort::thorough) return {};
@@ -193,7 +193,7 @@ Bytes largest_store(const DeviceInfo& device, const Options& requested) {
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
-/// Returns the size of the store in host memory: at most 1/8 of the memory limit.
+/// Returns the size of the store in host memory, at most 1/8 of the memory limit; 0 without one.
 Bytes host_store(const DeviceInfo& device, const Options& requested) {
   constexpr std::uint64_t part = 8;
   if (!requested.wants(host_series) || !missing_link(device).empty()) return {};
@@ -316,7 +316,7 @@ std::uint64_t usual_hops(const DeviceInfo& device) {
 
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) {
   const std::uint64_t lap = (shape.nodes() + shape.unroll - 1) / shape.unroll;
-  // With few hops per iteration, walking a whole lap takes too many iterations for one launch.
+  // A lap must leave half of a launch's iterations to the chase, even with one hop per iteration.
   const bool fits = shape.nodes() <= usual_hops(device) && lap <= max_iterations / 2;
   return fits ? lap : std::min<std::uint64_t>(lap, 4);
 }

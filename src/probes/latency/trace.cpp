@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulation of cl/latency.cl by warp instructions. Pure.
+// Simulation of cl/latency.cl as warp instructions. Pure.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

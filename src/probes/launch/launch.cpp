@@ -148,7 +148,7 @@ void add_slow_round_trip(Findings& found, std::span<const Point> points) {
   }
 }
 
-/// Fits a line through the total times of launches per wait, in ns.
+/// Fits a line through the total times in ns over the numbers of launches per wait.
 Line line_through(const std::vector<Cost>& all) {
   std::vector<double> launches;
   std::vector<double> times;
@@ -160,7 +160,7 @@ Line line_through(const std::vector<Cost>& all) {
   return fit_relative_line(launches, times);
 }
 
-constexpr std::size_t fewest = 3;  // two points fit any line
+constexpr std::size_t fewest = 3;  // a line fits any two points
 
 /// Returns half a 95 % interval of the relative distance of plain launches from their line; at
 /// least 12 %. A driver may be in one of two states during a visit. The samples of the visit then
@@ -184,7 +184,8 @@ double share_off_line(const std::vector<Cost>& plain) {
   return std::max(at_least, student_t(normal_degrees) * std::sqrt(squares / count));
 }
 
-/// Adds the time of an additional launch. The slope excludes the wait at the end.
+/// Adds the time of an additional launch: the slope, which excludes the wait at the end. For fewer
+/// than three numbers of launches, adds the median of the largest, which includes the wait.
 void add_launch_time(Findings& found, const std::vector<Cost>& all) {
   if (all.size() < fewest) {
     const Cost& most = all.back();
@@ -212,7 +213,7 @@ void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const P
   add_launch_time(found, all);
 }
 
-/// Returns the extra cost of a launch compared with an equal number of plain launches. The
+/// Returns the extra cost per launch compared with plain launches, at the same number per wait. The
 /// interval combines the scatter of the samples of both series with the distance of plain launches
 /// from their line. The method is "method of variance estimates recovery", see docs/compare.md.
 Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
@@ -242,7 +243,7 @@ Finding found_of(const SeriesSpec& series, const Cost& cost, const std::vector<C
 }
 
 /// Returns the relative variation of a time between runs that is due to the host. Lookups by the
-/// driver and the first launch of a new size vary more than the work of a thread itself.
+/// driver and launches with a new work-group size vary more than a thread's own work.
 double share_of_host(const Finding& finding, DeviceType type) {
   constexpr double of_driver = 0.2;
   const bool is_of_driver = finding.series == build_again_series || finding.name == "first_launch";
@@ -287,7 +288,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
 
 namespace {
 
-/// Returns a time with `words`. Returns an empty string without a time.
+/// Returns the format `words` with a time in place of {}. Returns an empty string without a time.
 std::string time_of(const ProbeResult& result, std::string_view name, std::string_view series,
                     std::string_view words) {
   const Finding* const found = find_value(result.findings, name, series);

@@ -29,8 +29,8 @@ enum class Manner {
   start_to_start,    ///< long kernels: period from start to start
   after_idling,      ///< launch after an idle period
   new_local_size,    ///< launch with a work-group size that is new for the kernel
-  build,             ///< build of a program that the driver has never built
-  build_again        ///< build of a program that the driver has built before
+  build,             ///< build and first launch of a program that the driver has never built
+  build_again        ///< build and first launch of a program that the driver has built before
 };
 inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
                                              {Manner::event, "event"},
@@ -143,7 +143,7 @@ inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
-/// Facts about slow round trips.
+/// Facts about slow round trips in ns: the 99th percentile, and its 95 % interval.
 struct Observation {
   std::uint64_t slow{0};
   std::uint64_t slow_low{0};
@@ -168,16 +168,16 @@ struct Middle {
 /// show the resolution of coarse clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
-/// Returns the 95 % interval of the median, by ranks of the binomial distribution. For up to eight
+/// Returns the 95 % interval of the median, by ranks of the binomial distribution. For up to ten
 /// values the interval is the whole range. Requires at least one value.
 Interval interval_of_median(std::span<const double> values);
 
-/// 99th percentile, and its 95 % interval by ranks of the binomial distribution. Requires at least
-/// one time.
+/// 99th percentile of times in ns, and its 95 % interval by ranks of the binomial distribution.
 struct Slow {
   double ns{0.0};
   Interval interval{};
 };
+/// Returns the 99th percentile. Requires at least one time.
 Slow slow_one_in_100(std::span<const std::uint64_t> times_ns);
 
 extern const Probe probe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching the kernels of cl/launch.cl, in every manner. Uses OpenCL.
+// Launches of the kernels of cl/launch.cl, in every manner. Uses OpenCL.
 #include "measure/api/device.hpp"
 
 // cl_ext.h must come after the header of OpenCL, which sets the version.
@@ -32,7 +32,7 @@ namespace {
 // 2^32 launches leave the counter unchanged.
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
-/// Number of launches of long kernels in one sample.
+/// Number of gaps or periods in one sample, which launches one more long kernel.
 constexpr std::size_t spins = 32;
 
 KernelSpec spec_of(int program) { return {"launch.cl", fmt::format("-DPROGRAM={}", program)}; }
@@ -126,7 +126,7 @@ class NewPrograms {
     times.pop_front();
     return first;
   }
-  /// Returns the number that the launches of the last call have added to the counter.
+  /// Returns the number that launches of the last next_time() added; 0 if the time was stored.
   [[nodiscard]] cl_uint added() const { return added_; }
   /// Drops the stored times. Used after a wrong result.
   void forget() { times_.clear(); }
@@ -135,7 +135,7 @@ class NewPrograms {
   void measure_one() {
     constexpr cl_uint one = 1;
     constexpr cl_uint two = 2;
-    // The time makes the number, and thus the program, unique among all runs.
+    // The current time makes the number, and thus the program, unique among all runs.
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const std::int64_t number =
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() + ++count_;
@@ -208,7 +208,7 @@ class Launches {
   Launches(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// Returns the times in ns of `count` launches, each followed by a wait.
+  /// Returns `count` times in ns, each of all launches of the shape and the wait after them.
   [[nodiscard]] std::vector<std::uint64_t> waits(std::uint64_t count);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return spec_of(0).build(state_->session); }
@@ -386,9 +386,9 @@ Measurement Launches::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// Returns the number of waits of a sample. A sample of about a thousand launches takes at least a
-/// millisecond. At least three waits keep a delay by the scheduler from changing the middle half.
-/// One wait for more than 2048 launches suffices: the wait is long compared with a delay.
+/// Returns the number of waits of a sample. A sample has about a thousand launches in 3 to 64
+/// waits. At least three waits keep a delay by the scheduler from changing the middle half. One
+/// wait for more than 2048 launches suffices: the wait is long compared with a delay.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;

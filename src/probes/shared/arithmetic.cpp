@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of dependent arithmetic, which is a reference point of every run. Its kernel is that of
-// the clock self-test (cl/ticks.cl), which is built already. The registry does not list it as a
+// A chain of dependent arithmetic, which runs use as a reference point. Its kernel is that of the
+// clock self-test (cl/ticks.cl), which is built already. The registry does not list the chain as a
 // probe: it has neither options nor findings.
 #include <memory>
 

@@ -42,9 +42,9 @@ inline constexpr Bounds from_1{.min = 1};
 inline constexpr Bounds count_from_0{.max = std::int64_t{1} << 20U};
 inline constexpr Bounds count_from_1{.min = 1, .max = std::int64_t{1} << 20U};
 
-/// Reads the fields of a point. `problem()` is the first field of a wrong type or out of bounds;
-/// without such a field, the first missing field or unknown word. Fields with a problem keep their
-/// value.
+/// Reads the fields of a point. `problem()` is about the first field of a wrong type or out of
+/// bounds; without such a field, about the first missing field or unknown word. Required fields
+/// with a problem keep their value.
 class FieldReader {
  public:
   explicit FieldReader(const Point& point) : point_(point) {}
@@ -110,7 +110,7 @@ class FieldReader {
     return any->what == is_missing ? fmt::format("a point lacks '{}'", any->name)
                                    : fmt::format("'{}' {}", any->name, any->what);
   }
-  /// Returns the first field of a wrong type or out of bounds.
+  /// Returns the first field of a wrong type or out of bounds; nothing without such a field.
   [[nodiscard]] const std::optional<PointProblem>& bad() const { return bad_; }
   /// Returns the reason why the point cannot be read. Requires that `problem()` is not empty.
   [[nodiscard]] PointProblem worst() const {
@@ -166,7 +166,7 @@ class FieldReader {
 
   void fail(std::string_view name, std::string what) { note(bad_, name, std::move(what)); }
 
-  /// Keeps the first problem of its kind: a wrong value, or a missing field.
+  /// Keeps the first problem of its kind: a wrong value, or a missing field or unknown word.
   void note(std::optional<PointProblem>& problem, std::string_view name, std::string what) const {
     if (!problem) problem = PointProblem{std::string(group_), std::string(name), std::move(what)};
   }
@@ -238,8 +238,8 @@ Shape shape_of(const Point& point) {
   return shape;
 }
 
-/// Returns the first wrong field of a stored point, in the order of `Shapes`. Missing fields are
-/// no problem: other versions and tools write fewer fields.
+/// Returns the first field of a stored point with a wrong type or out of bounds, in the order of
+/// `Shapes`. Missing fields and unknown words are no problem: other versions and tools differ.
 template <typename... Shapes>
 std::optional<PointProblem> find_problem(const Point& point) {
   std::optional<PointProblem> problem;

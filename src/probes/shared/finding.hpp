@@ -62,8 +62,8 @@ inline Finding not_measured(std::string_view name, std::string_view series,
   return finding;
 }
 
-/// Returns the finding of this name and series; null if there is none. An empty `series` matches
-/// any series.
+/// Returns the first finding of this name and series; null if there is none. An empty `series`
+/// matches any series.
 inline const Finding* find_finding(std::span<const Finding> findings, std::string_view name,
                                    std::string_view series = {}) {
   const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {

@@ -60,8 +60,8 @@ std::optional<Finding> beyond_last(Finding made, const Level& last,
   auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
     return point.working_set_bytes > last.capacity->high;
   });
-  if (first == curve.end()) --first;  // the level ends below the largest working set
-  // If no size lies between the level and the largest one, the level's last size is named.
+  if (first == curve.end()) --first;  // no size is above `high`
+  // If only the largest size is beyond the level, the reason names the size before it.
   const bool is_alone = std::next(first) == curve.end() && first != curve.begin();
   const CurvePoint& from = is_alone ? *std::prev(first) : *first;
   const auto [fastest, slowest] = std::minmax_element(

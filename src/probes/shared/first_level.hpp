@@ -19,8 +19,8 @@ Finding of_level(std::string_view name, std::string_view series, int level, std:
 int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> levels);
 
 /// Returns `first` as the finding of a first level that has no plateau. The finding has no value;
-/// its interval is that of the curve's fastest point. Returns nothing if the first level has a
-/// plateau.
+/// both ends of its interval are the value at the point faster_than_first(). Returns nothing if the
+/// first level has a plateau.
 std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
                                         std::span<const Level> levels, Finding first);
 
@@ -28,15 +28,15 @@ std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
 /// largest working set is the lower bound.
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value at the largest working set. The interval spans that of the largest
-/// working set and the extremes after the last plateau. Returns nothing if the curve ends in a
+/// Returns `made` with the value at the largest working set. The interval includes that working
+/// set's interval and the extremes after the last plateau. Returns nothing if the curve ends in a
 /// plateau. A curve rises without a plateau if its pages exceed the TLB or if other programs use
 /// the cache. The unit is as for `at_largest_size`.
 std::optional<Finding> beyond_last(Finding made, const Level& last,
                                    std::span<const CurvePoint> curve, std::span<const Point> points,
                                    const DeviceInfo& device);
 
-/// Returns `made` with the value and the interval of the largest size, for a series without
+/// Returns `made` with value, interval, method and reason of the largest size, for a series without
 /// levels. The unit of `made` is "seconds", or "bytes_per_second" for points in ns per byte. At
 /// least one point of the series must have an estimate.
 Finding at_largest_size(Finding made, std::span<const Point> points, const DeviceInfo& device);

@@ -16,7 +16,7 @@ namespace clprobe {
 /// registers for groups of this size.
 inline constexpr std::uint64_t usual_group = 256;
 
-/// Maximum number of iterations of all loops of a launch together. llvmpipe silently ends loops
+/// Maximum number of iterations of all loops of a work-item together. llvmpipe silently ends loops
 /// after 65,535 iterations.
 inline constexpr std::uint64_t max_iterations = 60000;
 
@@ -41,7 +41,7 @@ struct LaunchSize {
 };
 
 /// Returns the size of a launch that spreads a loop over `elements` across the whole device. Each
-/// work-item has between 1 and max_iterations elements.
+/// work-item has at most max_iterations elements.
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t elements);
 
 /// Returns true if the driver may end loops after max_iterations. Drivers with SPIR compilers,
@@ -50,8 +50,8 @@ bool may_cut_loops(const DeviceInfo& device);
 
 /// Returns the number of iterations, from 1 to `most`, of a launch that takes about `wanted_ns`.
 /// `ns_of` launches a number of iterations and returns the time in ns. The number grows until a
-/// launch takes a quarter of `wanted_ns`. Launches of that length are repeated: a launch of one
-/// iteration that is interrupted for milliseconds also takes long enough.
+/// launch takes a quarter of `wanted_ns`. A launch of that length is repeated, since an
+/// interruption of milliseconds can make even one iteration look long enough.
 std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
                              const std::function<double(std::uint64_t iterations)>& ns_of);
 

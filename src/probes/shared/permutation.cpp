@@ -2,11 +2,11 @@
 // A random permutation of any number of nodes, in a constant number of steps.
 //
 // Numbers below a power of two are mixed by invertible steps: multiply by an odd factor and add,
-// modulo the power of two, then fold the upper half of the bits into the lower half. For any other
-// number of nodes, the largest power of two is mixed among the lowest nodes, then among the highest
-// ones. Each half holds more than half of the nodes, so that every node is mixed. Between these
-// rounds the nodes are dealt like cards, which spreads either end over all positions. Two rounds
-// leave a visible pattern for one node less than a power of two; three do not
+// modulo the power of two, then fold the upper half of the bits into the lower half. A round mixes
+// the lowest nodes, as many as the largest power of two that fits, and then as many of the highest
+// nodes. Both ranges have more than half of the nodes, so that a round mixes every node. Between
+// the rounds, the nodes are dealt like cards, which spreads both ranges over all positions. Two
+// rounds leave a visible pattern for one node less than a power of two; three rounds do not
 // (permutation_test.cpp).
 //
 // Cycle walking (J. Black, P. Rogaway, Ciphers with arbitrary finite domains, 2002) would need a

@@ -8,9 +8,9 @@
 
 namespace clprobe {
 
-/// Fits a line by least squares of relative errors: each point has the weight 1 / y^2. Every y
-/// must be positive, and at least two x must differ. Intervals are those of `fit_least_squares`;
-/// `r_squared` is 0.
+/// Fits a line by least squares of relative errors: each point has the weight 1 / y^2. Every y must
+/// be positive, and at least two x must differ. The 95 % intervals follow from the relative
+/// residuals; for two points, both ends of an interval equal the value. `r_squared` is 0.
 Line fit_relative_line(std::span<const double> x, std::span<const double> y);
 
 }  // namespace clprobe

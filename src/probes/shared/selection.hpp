@@ -124,9 +124,9 @@ inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
 /// for disturbances to matter.
 inline constexpr std::size_t min_followed_sizes = 8;
 
-/// Returns the smallest working set that is certainly larger than all caches: at least 256 MiB.
-/// Some drivers report the first cache instead of the last cache, and few last caches exceed
-/// 128 MiB.
+/// Returns a working set that exceeds the caches of nearly all devices: twice the reported cache,
+/// and at least 256 MiB. Some drivers report the first cache instead of the last cache, and few
+/// last caches exceed 128 MiB.
 inline Bytes beyond_caches(const DeviceInfo& device) {
   return std::max(reported_cache(device) * 2, mebibytes(256));
 }

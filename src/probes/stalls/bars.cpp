@@ -118,8 +118,8 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
   return finding;
 }
 
-/// Returns the finding with the cost as a share of `all_ns`. A share above 1 becomes 1 if the
-/// excess is within the tolerance, otherwise the finding has no value.
+/// Returns the finding with the cost as a share of `all_ns`. A share outside 0 to 1 by more than
+/// the tolerance becomes a reason without a value. Other shares above 1 become 1.
 Finding within_whole(Finding finding, std::string_view label, std::string_view verb,
                      const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
@@ -397,7 +397,7 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
   std::optional<Share> tail = tail_of(points, phase_tail);
   const std::optional<Share> longest = tail_of(points, phase_longest_tail);
   if (tail && longest) {
-    // Another launch measures the longest tail. A busy host may have delayed only one of the two.
+    // Different launches measure the two tails, and a busy host may delay only one launch.
     tail->value = std::min(tail->value, longest->value);
     tail->interval.low = std::min(tail->interval.low, tail->value);
   }

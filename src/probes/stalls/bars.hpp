@@ -59,8 +59,8 @@ struct Absorption {
   bool is_decisive{true};
 };
 
-/// Maximum free share, inclusive, of a resource that counts as always in use. The high end of the
-/// share's interval is compared, and the noise must be decisive.
+/// Free share below which a resource counts as always in use. The high end of the share's interval
+/// must be below this limit, and the noise must be decisive.
 inline constexpr double saturated_share = 0.1;
 
 /// Fits the bend by least squares to the typical times. Candidate bends are on a grid between the
@@ -92,8 +92,8 @@ struct Agreement {
 /// other resource is always in use: the kernel waits for latencies, and noise contradicts no cause.
 Agreement compare_with_noise(Resource loaded, std::span<const NoiseKind> noise);
 
-/// Returns the phase that a point's in-kernel clock measures; empty if the point times whole
-/// launches.
+/// Returns the phase that a point's in-kernel clock measures; empty if the point times the whole
+/// kernel.
 std::string phase_of(const Point& point);
 
 /// Parameter of a point with all causes removed: the number of launched groups per group of the
@@ -102,7 +102,7 @@ inline constexpr std::string_view crowd_name = "crowd";
 /// Returns the point's number of groups per group of the kernel; 0 without this parameter.
 std::int64_t crowd_of(const Point& point);
 
-/// Returns true if the point has all causes and no noise, and times whole launches.
+/// Returns true if the point has all causes, and no noise, phase or additional groups.
 bool is_whole_kernel(const Point& point);
 
 /// Name of the finding whose label shows whether noise agrees with the first cause.
@@ -122,12 +122,12 @@ Finding time_finding(std::string_view bar, double ns, const Interval& interval,
 std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,
                                         const DeviceInfo& device);
 
-/// Adds the saving of each cause, the interactions of causes, and the absorption of noise. Adds a
-/// reason instead if points are missing or come from another version of clprobe.
+/// Adds the time, the savings of the causes, the rest, the first cause, interactions, noise and
+/// advice. Adds a reason instead if points are missing or come from another version of clprobe.
 void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings);
 
-/// Returns the time of a phase by a group's own clock; nothing if the phase was not measured.
+/// Returns the time of a phase by the in-kernel clock; nothing if the phase was not measured.
 std::optional<Estimate> phase_time(const Points& points, std::string_view phase,
                                    const DeviceInfo& device);
 /// Returns the time of a phase that reads the clock twice per iteration. The overhead of the clock
@@ -146,9 +146,9 @@ struct PhaseTime {
 std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& device,
                                    std::span<const PhaseLabel> labels);
 
-/// Adds the phases as shares of their sum, or of `min_all_ns` if that is larger. The sum counts
-/// because each phase comes from another launch, which a busy host may delay. The phases end with a
-/// part of the launch; the tail until the last part's end is added, and then the remainder.
+/// Adds each phase, the tail, the longest tail and the remainder as shares of the launch. Before
+/// the tail, the phases are shares of their sum, or of `min_all_ns` if that is larger. The sum
+/// counts because each phase comes from another launch, which a busy host may delay.
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
                      const Points& points, std::vector<Finding>& findings);
 

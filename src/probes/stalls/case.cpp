@@ -132,8 +132,8 @@ std::vector<Point> with_all_sets(const Point& usual) {
 }
 
 WorkingSets WorkingSets::of(const DeviceInfo& device, const Options& requested) {
-  // The array sizes fit usual caches. GPUs have up to 256 KiB in the first level, and 4 MiB or more
-  // in the second. CPUs have up to 32 KiB in the first level, and 512 KiB or more in the second.
+  // The array sizes suit GPUs with at most 256 KiB in the first level and at least 4 MiB in the
+  // second, and CPUs with at most 128 KiB in the first level and at least 512 KiB in the second.
   const Bytes usual = is_gpu(device) ? mebibytes(512) : mebibytes(128);
   const Bytes near = is_gpu(device) ? mebibytes(2) : kibibytes(256);
   const Bytes largest_cache = is_gpu(device) ? mebibytes(64) : mebibytes(16);

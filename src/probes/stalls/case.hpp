@@ -84,8 +84,8 @@ struct Ablated {
 std::vector<Point> with_all_sets(const Point& usual);
 
 /// Returns the maximum number of iterations of a launch. `first`: iterations of a loop before the
-/// main loop. `inner`: iterations of inner loops per iteration of the main loop. Inner loops count
-/// only on drivers that end long loops (shared/launch_size.hpp).
+/// main loop. `inner`: iterations of all loops per iteration of the main loop, at least 1. Both
+/// count only on drivers that end long loops (shared/launch_size.hpp).
 inline std::uint64_t max_fitting_iterations(const DeviceInfo& device, std::uint64_t first,
                                             std::uint64_t inner) {
   if (!may_cut_loops(device)) return max_iterations;
@@ -113,9 +113,9 @@ inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count
 }
 
 /// Returns the number of iterations whose launch takes the target time. The time of `few`
-/// iterations may mostly be the start of the launch and loads into empty caches. A second launch,
-/// with the fitted number, therefore corrects the fit. Without the second launch, launches on an
-/// H200 took a fifth of the target time, and 1.3 % of the kernel's time remained unattributed.
+/// iterations may mostly be the start of the launch and loads into empty caches. With
+/// `begins_cold`, a second launch corrects the fit. Without this launch, launches on an H200 took a
+/// fifth of the target time, and 1.3 % of the kernel's time remained unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -211,7 +211,7 @@ struct WorkingSets {
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
-  bool is_combined{false};  ///< true if memory is too small to exceed the caches
+  bool is_combined{false};  ///< true if `far_bytes` is too small to exceed all caches
 
   [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Options& requested);
 };
@@ -263,15 +263,15 @@ bool has_shared_clock(const DeviceInfo& device);
 /// nanoseconds on NVIDIA's devices.
 double ticks_of_shared(const DeviceInfo& device);
 
-/// Returns the ticks of a phase of a launch; 0 for an unknown phase, or if a clock ran backwards.
-/// `tail`, `longest-tail` and `span` count ticks of the shared clock.
+/// Returns the ticks of a phase of a launch; 0 for an unknown phase, without stamps, or if a clock
+/// ran backwards. `tail`, `longest-tail` and `span` count ticks of the shared clock.
 double phase_ticks(std::string_view phase, std::span<const Stamp> stamps);
 
-/// Returns the median time of a group from beginning to end. `groups`: one stamp per group.
+/// Returns the median time of a group in ticks of the shared clock. `groups`: one stamp per group.
 double median_group_ticks(std::span<const Stamp> groups);
 
-/// Returns one stamp for a group, from the first beginning to the last end of its parts. Used on
-/// devices that run work-items one after another.
+/// Returns one stamp for all given stamps, at least one: the first beginning, the last end, and the
+/// mean wait.
 Stamp merge_stamps(std::span<const Stamp> group);
 
 }  // namespace clprobe::stalls

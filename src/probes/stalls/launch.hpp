@@ -66,8 +66,8 @@ struct LaunchPlan {
   std::string options;
 };
 
-/// Returns work with the number of iterations that fits the target time. `run`: launches a number
-/// of iterations.
+/// Returns work with the number of iterations that fits the target time, after trial launches by
+/// `run`, which launches a number of iterations.
 Work work_of(Shared& shared, const LaunchPlan& plan, std::function<Measurement(std::uint64_t)> run);
 
 }  // namespace clprobe::stalls

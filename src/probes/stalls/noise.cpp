@@ -170,8 +170,8 @@ std::optional<NoiseShape> noise_of(const Point& point) {
 }
 
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
-  // A CPU gets fewer amounts: noise is only additional work there, and all amounts would take most
-  // of the probe's time.
+  // Except with --thorough, a CPU gets fewer amounts: noise is only additional work there, and all
+  // amounts would take most of the probe's time.
   const bool has_few =
       effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
   const std::vector<std::uint32_t> amounts =
@@ -219,7 +219,7 @@ Absorption find_absorption(std::span<const NoisePoint> points, int resamples) {
 
 Agreement compare_with_noise(Resource loaded, std::span<const NoiseKind> noise) {
   const Absorption* const own = absorption_of(noise, loaded);
-  // Without noise into the loaded resource, the other resources prove nothing.
+  // The noise of the loaded resource must be measured, unless the cause loads no resource.
   bool are_free = own != nullptr || (loaded == Resource::waiting && !noise.empty());
   for (const NoiseKind& each : noise) {
     if (each.resource == loaded) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Breakdown of a kernel's time on devices without counters. The kernels of cl/stalls.cl run with
-// one cause of waiting after another removed. In-kernel clocks time parts that cannot be removed.
-// Method: docs/stalls.md.
+// each possible set of causes of waiting removed. In-kernel clocks time parts that cannot be
+// removed. Method: docs/stalls.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,8 +125,8 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
   return memory;
 }
 
-/// Returns the requested cases whose buffers fit the memory limit, without the two arrays. Sets
-/// `requested.max_data`, the size that remains for the arrays. Adds the reasons for refused cases.
+/// Returns the requested cases that fit the memory limit with the smallest arrays. Sets
+/// `requested.max_data`, the limit of the array to load from. Adds the reasons for refused cases.
 std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;

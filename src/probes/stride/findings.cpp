@@ -35,8 +35,8 @@ constexpr double droops_by_deviations = 4.0;
 // A dip is below 80 % of the slower neighbour. With noise of 3 % per point, this is five standard
 // deviations.
 constexpr double dips = 0.8;
-// Minimum growth for a doubling, as a share of 2: growth below 1.7 is not a doubling. Noise of 3 %
-// moves a ratio by 4 %.
+// Minimum bandwidth relative to doubling at each stride: growth below 1.7 is not a doubling. Noise
+// of 3 % moves a ratio by 4 %.
 constexpr double grows_along = 0.85;
 // Minimum growth from one stride to the next. Without this minimum, a leap to more than twice the
 // bandwidth would count for more than one doubling.
@@ -76,7 +76,7 @@ class Curve {
     return median(values);
   }
 
-  /// Returns the relative deviation of the strides from `knee` on, without the last stride.
+  /// Returns the relative scatter (MAD) of the bandwidths from `knee` on, without the last stride.
   [[nodiscard]] double noise_at(double bandwidth, std::size_t knee) const {
     std::vector<double> values;
     for (std::size_t i = knee; i < last(); ++i) values.push_back(at(i));
@@ -372,7 +372,7 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
                             is_slower)
         ->bandwidth;
   };
-  // A rule that the smallest stride beats is none.
+  // The knee gives a rule only if all strides from the knee on beat the smallest stride.
   if (verdict.knee && points.front().bandwidth < slowest_from(*verdict.knee)) {
     return fmt::format(
         "{} with strides of at least {}; one contiguous run per work-item reaches {} of the best "
@@ -384,8 +384,8 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
                      best_stride);
 }
 
-/// Returns the minimum relative difference of two strides, even if samples scatter less. On a CPU
-/// the minimum is larger, since visits differ more.
+/// Returns the minimum relative difference between the bandwidths of two strides that counts, even
+/// if samples scatter less. On a CPU the minimum is larger, since visits differ more.
 double min_difference(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,

@@ -283,10 +283,10 @@ Measurement Stream::run(std::uint64_t batches) {
   return measurement;
 }
 
-/// Returns the number of batches in a CPU's sample. On a slow CPU a sample takes about 12 ms, so
-/// that the start of a launch is a small part of the sample. The next sample then continues with
-/// the next part of the buffer. A fast CPU moves the whole buffer. So does a CPU for which a part
-/// would be smaller than its prefetches.
+/// Returns the number of batches in a CPU's sample, after a trial launch. A sample of a slow CPU
+/// takes about 12 ms, so that the start of a launch is a small part of the sample. The next sample
+/// continues with the next part of the buffer. A fast CPU moves the whole buffer. Contiguous pieces
+/// of a part have at least 64 KiB, more than a CPU prefetches, or the part is the whole buffer.
 std::uint64_t enough_batches(Stream& stream) {
   constexpr double enough_ns = 12e6;
   constexpr std::uint64_t trial_bytes = mebibytes(32).count;

@@ -260,7 +260,7 @@ Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds
 }
 
 /// Returns the size of the largest buffer that all kinds can have. With requested elements, the
-/// buffers may use the whole memory; otherwise the buffers may use a quarter of the memory.
+/// buffers may use the whole memory; otherwise a quarter. --max-memory replaces both limits.
 Bytes max_buffer(const DeviceInfo& device, const Options& requested,
                  const std::vector<Shape>& kinds) {
   Bytes all = requested.elements != 0 ? device.global_memory : device.global_memory / 4;
@@ -367,7 +367,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-      // The reference reads contiguous runs, whose bandwidth is the highest on all devices.
+      // The reference is the read with a stride of one element, which every series of reads has.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && requested.effort != Effort::quick;
       if (is_first_read) {
@@ -463,7 +463,7 @@ std::string_view pattern_of(const Finding* kind) {
   if (word == word_in(class_words, CurveClass::cpu_serial)) {
     return "small strides";
   }
-  // The slowest stride reaches 85 % of the best.
+  // The slowest stride reaches 80 % of the best.
   if (word == word_in(class_words, CurveClass::flat)) return "almost any stride";
   return {};
 }

@@ -89,8 +89,8 @@ struct Shape {
   [[nodiscard]] std::uint64_t words() const { return elements * vector; }
   /// Returns the number of elements per work-item.
   [[nodiscard]] std::uint64_t run() const { return elements / grid; }
-  /// Returns the number of independent loads in a batch of one work-item. The loads of a batch
-  /// together have 64 bytes; the minimum is 2 loads.
+  /// Returns the number of independent accesses in a batch of one work-item: 64 bytes together, but
+  /// at least 2 accesses, and at most all elements of the work-item.
   [[nodiscard]] std::uint64_t unroll() const;
   /// Returns the number of batches in which a work-item moves all its elements.
   [[nodiscard]] std::uint64_t batches() const { return run() / unroll(); }
@@ -111,8 +111,8 @@ struct WordRule {
   }
 };
 
-/// Rule of the source data. `square` and `line` are odd, so that all bits of a word depend on its
-/// index.
+/// Rule of the source data. `square` and `line` are odd, so that all bits of a word except the
+/// lowest, which is 0, depend on its index.
 inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0};
 
 /// Returns the sum of a work-item's elements first .. first + count - 1 in data by `data_rule`.
@@ -231,13 +231,13 @@ extern const Probe probe;
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 std::optional<PointProblem> find_problem_of(const Point& point);
 
-/// Prepares points: allocates and fills buffers, launches, and checks the results. One iteration
-/// is a batch of each work-item. Throws DeviceError, Unsupported and cl::Error.
+/// Prepares points: allocates and fills buffers, launches, and checks the results. An iteration is
+/// a batch of each work-item, or all if per_launch. Throws DeviceError, Unsupported and cl::Error.
 Preparer open(Session& session);
 
 /// Returns the simulated work of one compute unit: some batches of the work-groups that the
 /// compute unit holds at once. The accesses are those of all compute units, which do equal work.
-/// Throws Unsupported for host memory.
+/// Throws Unsupported unless the buffer is in device memory.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 // Functions that `Probe` points to.

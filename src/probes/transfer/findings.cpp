@@ -78,8 +78,8 @@ std::optional<Law> fit_law(std::vector<Timed> transfers) {
 namespace {
 
 constexpr std::string_view law_method = "start-up and rate";
-/// Minimum factor between a mapping that moves no bytes and the fastest call that moves bytes. A
-/// kernel that is faster by this factor does not read from the host.
+/// Minimum factor by which a mapping that moves no bytes is faster than the fastest call that moves
+/// bytes. A kernel that is faster by this factor does not read from the host.
 constexpr double beyond_moving = 3.0;
 /// Minimum time in ns that the fastest call needs to move the bytes. In shorter transfers the
 /// overhead of a call hides whether bytes were moved.
@@ -110,10 +110,10 @@ bool is_copied_by_host(Way way) {
   return way == Way::pageable || way == Way::map || way == Way::svm;
 }
 
-/// Returns the interval of a rate that varies between runs, widened to 6 %. Two directions share
-/// the link and the host's memory differently in each run. In seven runs of an H200 the sum of
-/// both directions was 95 to 103 GB/s. The rate of copies on the device depends on the addresses
-/// of the buffers. In ten runs of an H200 this rate was 1.97 to 2.17 TB/s.
+/// Returns the interval of a rate that varies between runs, widened to at least 6 % on each side.
+/// Two directions share the link and the host's memory differently in each run. In seven runs of an
+/// H200 the sum of both directions was 95 to 103 GB/s. The rate of copies on the device depends on
+/// the addresses of the buffers. In ten runs of an H200 this rate was 1.97 to 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);
@@ -249,8 +249,8 @@ std::optional<Finding> find_host_memory(std::string_view series, const DeviceInf
                              kept_on_host);
 }
 
-/// Names the rate of a series. Only a rate of one direction alone over the link is a `bandwidth`,
-/// since rates with equal names are compared. Other rates have no start-up.
+/// Names the rate of a series. One-way rates with both directions busy, and rates of memory on the
+/// device, get other names and no start-up, since rates with equal names are compared.
 Named name_rate(const SeriesSpec& spec, const std::optional<Finding>& host_memory) {
   if (is_of_large_ones(spec)) return {"one_way_bandwidth", false};
   if (host_memory && host_memory->label == kept_on_device) return {"device_bandwidth", false};

@@ -81,7 +81,7 @@ class End {
   auto while_mapped(cl_map_flags flags, std::uint64_t words, Action action) const;
 
   Memories* memories_;
-  std::uint32_t* host_{nullptr};  ///< null if kernels access the marks
+  std::uint32_t* host_{nullptr};  ///< null unless the host accesses the marks without a mapping
   cl::Buffer buffer_{};
   void* shared_virtual_{nullptr};  ///< if not null, used instead of the buffer
   bool is_mapped_{false};
@@ -95,8 +95,8 @@ class PeerMemories {
   /// does not respond or if the driver has no context for both devices.
   PeerMemories(const Session& session, std::uint64_t peer);
 
-  /// Makes buffers of exactly this size, since a driver may move a whole buffer even if only a
-  /// part is copied.
+  /// Replaces the memories unless they have exactly this size: a driver may move a whole buffer
+  /// even if only a part is copied.
   void hold(Bytes size);
 
   [[nodiscard]] Memories& here() { return here_memories_.value(); }

@@ -340,9 +340,9 @@ constexpr Spacing spacing_of(Effort effort) {
   return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
 }
 
-/// Returns the spacing of sizes between devices, with only one size between small and largest.
-/// NVIDIA's driver takes 80 us for the smallest copy, lays out a new buffer for each size, and
-/// copies at 2 GB/s.
+/// Returns the spacing of the sizes of copies between devices. By default, there is one size
+/// between the small sizes and the largest: NVIDIA's driver takes 80 us for the smallest copy, lays
+/// out a new buffer for each size, and copies at 2 GB/s.
 Spacing peer_spacing(const Request& request, std::size_t peers) {
   const bool is_requested = !request.own.sizes("sizes").empty();
   if (is_requested || (request.effort == Effort::thorough && peers == 1)) {
@@ -420,7 +420,7 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
 /// transfers.
 void add_largest_of_link(const std::vector<SeriesSpec>& series, const DeviceInfo& device,
                          const Request& request, std::uint64_t buffers, Plan& result) {
-  // One buffer on the device, and one pinned buffer for each direction.
+  // One buffer on the device, and two pinned buffers, of which one-way transfers use one.
   constexpr std::uint64_t own_buffers = 3;
   constexpr std::uint64_t as_large = max_of_link.count / max_of_all.count;
   const std::uint64_t all_buffers = own_buffers + buffers / as_large + 1;

@@ -186,7 +186,7 @@ class Marks {
 /// Returns the checksum of the marks that a kernel has read, in the order of the marks.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
-/// Large transfers have at least this fraction of the largest size: 1/4.
+/// Transfers are large from 1 / `large_part` of the largest size on.
 inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {

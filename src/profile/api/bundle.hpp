@@ -210,7 +210,7 @@ std::optional<Enum> from_word(std::string_view word) {
   return value_in(rows_of<Enum>, word);
 }
 
-/// Returns the table's row for `value`.
+/// Returns the table's row for `value`, which must be in the table.
 template <HasRows Enum>
 const auto& row_of(Enum value) {
   return *std::find_if(rows_of<Enum>.begin(), rows_of<Enum>.end(),
@@ -234,9 +234,9 @@ std::optional<std::uint64_t> bytes_of_pixels(const Image& image);
 /// above `max_object_bytes` (1 TiB).
 std::optional<std::uint64_t> bytes_of_buffer(const Image& image);
 
-// Writers of bundles are the loader layer, which captures a launch in a program, and users, who
-// describe a launch. `clprobe profile` replays bundles. A bundle is a folder with launch.json and
-// one file for each text and each object. Files of texts and objects are named by their hashes.
+// The loader layer writes a bundle when it captures a launch. `clprobe profile` replays bundles,
+// and launches that users describe. A bundle is a folder with launch.json and one file for each
+// text and each captured object. Files of texts and objects are named by their hashes.
 
 inline constexpr std::string_view schema_name = "clprobe-launch";
 inline constexpr int schema_version = 1;
@@ -246,9 +246,8 @@ inline constexpr std::string_view launch_file = "launch.json";
 inline constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 inline constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
 inline constexpr std::uint64_t max_object_bytes = std::uint64_t{1} << 40U;
-inline constexpr std::uint64_t max_capture_bytes =
-    std::uint64_t{2}  /// maximum size of all captured objects together
-    << 30U;
+/// Maximum size of all captured objects together.
+inline constexpr std::uint64_t max_capture_bytes = std::uint64_t{2} << 30U;
 inline constexpr std::size_t max_units = 64;
 inline constexpr std::size_t max_objects = 256;
 inline constexpr std::size_t max_arguments = 256;
@@ -381,7 +380,7 @@ struct Surveyed {
 
 struct Launch {
   std::string tool{};  ///< tool that captured the launch; empty if a user wrote launch.json
-  std::vector<std::string> app{};  ///< command line of the program, without folders
+  std::vector<std::string> app{};  ///< command line; the layer records only the program's name
   std::optional<Device> device{};  ///< device on which the program ran the launch
   /// Number of the launch among those with its signature, from 1; 0: unknown.
   std::uint64_t ordinal{0};
@@ -401,8 +400,8 @@ struct Launch {
 /// Returns the total size of the launch's objects in bytes.
 std::uint64_t object_bytes(const Launch& launch);
 
-/// Error for text that does not describe a launch, or describes an impossible launch. The message
-/// is one line and names the location in the document.
+/// Error for a source without a possible launch, or with unreadable files. The message is one line.
+/// For errors in a launch.json, the message names the location in the document.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -413,8 +412,8 @@ class FormatError : public std::runtime_error {
 std::string to_json(const Launch& launch);
 
 /// Returns the launch that a launch.json describes; the text comes from `to_json` or from a user
-/// (docs/profile.md). Refuses unknown keys and impossible launches: arguments without objects,
-/// sizes of 0, sums that exceed 64 bits. Throws FormatError.
+/// (docs/profile.md). Refuses unknown keys and impossible launches: arguments that name no object,
+/// sizes of 0, more than 2^63 - 1 work-items. Throws FormatError.
 Launch launch_from_json(std::string_view text);
 
 /// Returns the SHA-256 (FIPS 180-4) of `bytes` as 64 hexadecimal digits.
@@ -433,13 +432,13 @@ struct Bundle {
   std::vector<std::string> texts{};    ///< text of each unit, with its headers inserted
   std::vector<std::string> options{};  ///< options of each unit, without folders of headers
   bool has_other_text{false};          ///< true if the program's launch ran another text
-  /// Missing headers, as written in the #include. The text contains an #error in place of each
-  /// missing header, which has an effect only in branches that the compiler reads.
+  /// Missing headers, as written in the #include. In the text, an #error replaces each missing
+  /// header. The #error has an effect only in branches that the compiler reads.
   std::vector<std::string> missing{};
   std::string folder{};              ///< folder with the files of the objects
-  std::vector<std::string> files{};  ///< all files of the bundle, including objects
-  /// Id of 16 digits. Bundles with equal kernels, texts, sizes, arguments and objects have equal
-  /// ids.
+  std::vector<std::string> files{};  ///< paths of launch.json, texts, headers and objects
+  /// Id of 16 hexadecimal digits. Bundles with equal kernels, texts, sizes, arguments and objects
+  /// have equal ids.
   std::string id{};
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
@@ -455,10 +454,10 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Returns the bundle of a source with its texts. Files of objects must be in the folder of
-/// launch.json. All files must be plain files, not links, with the sizes and hashes that
-/// launch.json gives. A text may include only the bundle's headers, files below `headers`, and
-/// files below the folder of `kernel_file`. Throws FormatError.
+/// Returns the bundle of a source with its texts. launch.json and texts must be plain files, not
+/// links. Texts must have the hashes, and objects the sizes, that launch.json gives; `read_object`
+/// checks objects further. A text may include only the bundle's headers, and files below `headers`
+/// or the folder of `kernel_file`. Throws FormatError.
 Bundle read_source(const Source& source);
 
 /// Returns a description of a launch of the text's first kernel, in the form of launch.json, for

@@ -76,9 +76,9 @@ struct Files {
 
 /// Returns the headers that `text`, built with `options`, includes in any branch. The search for
 /// headers in quotes begins in the folder of the including file, then uses the folders of -I in
-/// their order. Macros in an operand are replaced if the text and the options define each macro in
-/// a single way. Headers are left out if they are missing, differ between two of
-/// `Files::text_folders`, or exceed the limits.
+/// their order. Macros in an operand are replaced if the texts and the options define each macro in
+/// a single way. Headers are left out if they are missing, exceed the limits, or differ between
+/// `Files::text_folders` or between these and the folders of -I.
 Gathered gather(std::string_view text, std::string_view options, const Files& files);
 
 /// Program's text with its headers inserted.
@@ -87,21 +87,22 @@ struct Whole {
   /// Operands of missing headers, each listed once. The text contains an #error for each missing
   /// header.
   std::vector<std::string> missing{};
-  /// Reason why `text` is empty, such as "has more than 16 bytes"; otherwise empty.
+  /// Reason why `text` is empty, such as "has more than 16777216 bytes ..."; else empty.
   std::string refusal{};
 };
 
 /// Returns `text` with each #include replaced by its header. A header with an include guard or
 /// #pragma once is inserted only where the compiler may not have read the header before. Compilers'
-/// messages keep the line numbers of the original files. The resulting text includes no other file,
-/// on any driver. A text without #include is returned unchanged. A result above `max_whole_bytes`
-/// is refused.
+/// messages keep the line numbers of the original files. All other names that could make a driver
+/// search for a file are misspelled in the resulting text, even in comments and strings. A result
+/// above `max_whole_bytes` is refused.
 Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered);
 
 /// Returns the build options without options that may name files or folders.
 std::string without_folders(std::string_view options);
 
-/// Returns the file name at the end of a path, reduced to letters, digits, '.', '-' and '_'.
+/// Returns the first 100 characters of the file name at the end of a path, with '_' in place of all
+/// except ASCII letters, digits, '.', '-' and '_', and before a leading '.'.
 std::string safe_name(std::string_view path);
 bool is_safe_name(std::string_view name);
 
@@ -149,22 +150,22 @@ class SettingError : public std::runtime_error {
 
 /// Returns the launch with `setting`: three dimensions, and the packed setting as the offset in
 /// dimension 2. Other sizes and offsets are those of `launch`; unused dimensions have size 1 and
-/// offset 0. Throws SettingError if the launch itself uses this offset. Also throws if a
-/// working-set reduction is impossible: the group size is unknown, or the launch has fewer groups
-/// than distinct groups are requested.
+/// offset 0. Throws SettingError if the launch itself uses this offset or has too many groups. Also
+/// throws if a working-set reduction is impossible: the group size is unknown, or more distinct
+/// groups are requested than the launch has groups of full size.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
 /// Returns the number of groups in each dimension; a smaller last group counts as one group. Throws
-/// SettingError if the driver chooses the group size.
+/// SettingError if the driver chooses the group size, or the launch has an offset in dimension 2.
 std::array<std::uint64_t, 3> count_groups(const NdRange& launch);
 
-/// Returns the number of distinct groups that do the work of all groups.
+/// Returns the number of distinct groups that do the work of all groups. Throws as `count_groups`.
 std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting);
 
 /// Returns the settings of the working-set curve, from all groups down to a single distinct group.
-/// The first setting reduces nothing. Each step halves the number of distinct groups in the
-/// dimension with the most, or in the last of several equal dimensions. The distinct groups thus
-/// form a square instead of a stripe. Empty if the driver chooses the group size.
+/// The first setting reduces nothing; the next keeps a power of two in each dimension. Each further
+/// step halves the dimension with the most distinct groups, or the last of several equal ones, so
+/// that the distinct groups form a square. Empty if the driver chooses the group size.
 std::vector<Setting> fold_sweep(const NdRange& launch);
 
 /// Masks that turn a work-item's local id in each dimension into the id of the first lane of the
@@ -173,7 +174,7 @@ using LaneMasks = std::array<std::uint32_t, 3>;
 
 /// Returns the masks for sub-groups of size `sub_group`, which fill dimension 0 first. Returns
 /// nothing if the size is not a power of two, or the driver chooses the group size. Also returns
-/// nothing if a group larger than a sub-group does not consist of whole sub-groups.
+/// nothing if sub-groups are not boxes of local ids, as for 32 in a group of 12 x 8 work-items.
 std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group);
 
 /// Causes that a build can remove. Each selected cause adds a branch at every use, so only causes
@@ -197,13 +198,12 @@ std::string prelude_text(const Switches& switches = {});
 /// multiplications, without any other instrumentation.
 std::string without_functions_text();
 
-/// Returns the total number of groups in all dimensions. Throws SettingError if the driver chooses
-/// the group size.
+/// Returns the total number of groups in all dimensions. Throws as `count_groups`.
 std::uint64_t count_all_groups(const NdRange& launch);
 
 /// Returns the text to put before a program with entry code (cl/entry.clh), instead of
 /// `prelude_text`. The returned text is valid only for `launch`. Throws SettingError if the groups
-/// differ in size.
+/// differ in size or are too many, and as `count_groups`.
 std::string entry_text(const NdRange& launch);
 
 /// Returns `text` with entry code and `entry_arguments` additional parameters in each kernel named
@@ -268,8 +268,8 @@ struct Program {
 };
 
 /// Returns the verdicts on `kernel`, from all functions and macros that the kernel reaches in any
-/// branch of #if. Work-item functions that the program defines in a branch are no reason to refuse
-/// (see `without_redefinitions`). If the text has no such kernel, for instance because a macro
+/// branch of #if. Definitions in a branch that `without_redefinitions` replaces are no reason to
+/// refuse. If the text has no such kernel, for instance because a macro
 /// makes its name, all verdicts except `renaming` are refusals.
 Judgement judge(const Program& program, std::string_view kernel);
 
@@ -298,12 +298,12 @@ std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view
 
 }  // namespace clprobe::prelude
 
-// Kernels without some of their instructions, rewritten in PTX, the assembly language into which
-// NVIDIA's driver compiles OpenCL C.
+// Removal of instructions from kernels in PTX, the assembly language into which NVIDIA's driver
+// compiles OpenCL C.
 namespace clprobe::ptx {
 
-/// Instructions that can be removed. `loads` and `stores` access global memory; `local_memory`
-/// contains the loads and stores of local memory (`.shared` in PTX).
+/// Instructions that can be removed. `loads` and `stores` access global or constant memory, or
+/// private arrays at addresses from memory; `local_memory` accesses local memory (`.shared`).
 enum class Part : std::uint8_t { loads, stores, local_memory, atomics, barriers };
 inline constexpr std::size_t part_count = 5;
 
@@ -311,7 +311,8 @@ using Parts = std::bitset<part_count>;
 
 constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
 
-/// Error: the text or the kernel is not understood. One line, without a full stop.
+/// Error for a text or a kernel that is not understood. The message is one line without a full
+/// stop.
 class PtxError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -325,19 +326,17 @@ struct Count {
 
 /// Treatment of the branches that values from memory decide.
 enum class Branches : std::uint8_t {
-  own,       ///< they stay, and with them all instructions that decide
-  recorded,  ///< they stay, and each work-item records its decisions
+  own,       ///< the branches stay, with all instructions that determine their decisions
+  recorded,  ///< the branches stay, and each work-item records its decisions
   replayed,  ///< each work-item takes the recorded decisions, so that loads can be removed
 };
 
-/// Number of parameters that a rewritten kernel has in addition to its own, after its own. The
-/// compiler knows no value:
+/// Number of parameters after a rewritten kernel's own. The compiler knows none of their values:
 /// 1. a 32-bit 0
-/// 2. a pointer to two 32-bit words, of which the kernel may write the first; in the second, a
-///    recording kernel counts the words of decisions that the work-item with the most needs
-/// 3. a pointer to 32-bit words of decisions: the first word of all work-items, then the second,
-/// ...
-/// 4. the bytes between two words of a work-item, 64-bit: 4 * number of work-items
+/// 2. a pointer to two 32-bit words. The kernel may write the first word. A recording kernel stores
+///    in the second the maximum number of words of decisions that any work-item needs
+/// 3. a pointer to 32-bit words of decisions, ordered by the word's index, then by the work-item
+/// 4. the distance in bytes between two words of a work-item, 64-bit: 4 * number of work-items
 /// 5. the number of words that each work-item may record, 32-bit
 inline constexpr std::size_t added_parameters = 5;
 
@@ -352,19 +351,20 @@ struct Rewritten {
   bool is_steady{true};
 };
 
-/// True if the text is PTX.
+/// True if the text is PTX with a kernel.
 bool is_ptx(std::string_view text);
 
-/// Returns the text of `kernel` without the instructions of `parts`. Other kernels of the text are
-/// left out.
+/// Returns the text of `kernel` without the instructions of `parts`, and facts about the kernel.
+/// Other kernels of the text are left out.
 ///
-/// Instructions that decide on addresses, branches or barriers stay. A load becomes a value that
-/// the compiler cannot know. The values of removed stores are summed up, and the sum is tested
-/// before the kernel returns, so that the instructions that compute them stay necessary. The
-/// computation of an address goes together with the access.
+/// Instructions that determine remaining addresses, barriers or branches (unless replayed) stay.
+/// The result of a load or an atomic becomes a value that the compiler cannot know. A sum of the
+/// values of removed stores, and of removed addresses that depend on memory, is tested before the
+/// kernel returns, so that their computation stays necessary. Other removed addresses are not
+/// computed.
 ///
-/// `objects`: for each parameter, a number that equals another parameter's if both may point to
-/// the same memory. Empty: no two pointers do. Throws PtxError.
+/// `objects`: for each parameter, a number; pointers with equal numbers may point to the same
+/// memory. Empty: no two pointers do. Throws PtxError.
 Rewritten rewrite(std::string_view text, std::string_view kernel, const Parts& parts,
                   Branches branches = Branches::own, std::span<const std::size_t> objects = {});
 

@@ -147,9 +147,9 @@ struct Survey {
 };
 
 /// Returns the launch that represents `launches`: the longest launch, if it takes more than half of
-/// the time and more than twice the mean. Otherwise returns the first launch within 25 % of the
-/// mean, or the launch nearest to the mean. The program's first launch is chosen only if there is
-/// no other, because drivers compile during the first launch.
+/// the time and more than twice the mean. Otherwise returns the first launch within a factor of
+/// 1.25 of the mean, or the launch nearest to the mean. The launch with ordinal 1 is chosen only if
+/// no other launch has a time above 0, because drivers compile during the first launch.
 TimedLaunch typical_launch(std::span<const TimedLaunch> launches);
 
 /// Sum of the surveys of several processes, with one row for each signature.
@@ -214,7 +214,7 @@ struct Wanted {
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-/// Error for text that is not a survey or is truncated. The message is one line.
+/// Error for text that is truncated, or is no survey or list of launches. The message is one line.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -228,9 +228,9 @@ Survey from_text(std::string_view text);
 /// Returns the text with bytes that are not valid UTF-8 replaced by U+FFFD, as in a survey file.
 std::string to_utf8(std::string_view text);
 
-/// Returns the launches that the layer is to capture as JSON. At most 100 launches are allowed.
+/// Returns a JSON list of the launches to capture. The reader refuses more than 100 launches.
 std::string wanted_to_text(std::span<const Wanted> wanted);
-/// Returns the launches to capture from JSON. Throws FormatError.
+/// Returns the launches in a list that `wanted_to_text` wrote. Throws FormatError.
 std::vector<Wanted> wanted_from_text(std::string_view text);
 
 }  // namespace clprobe::survey

@@ -98,7 +98,7 @@ Json write_layout(const Image& image) {
   return members;
 }
 
-/// Returns the key for the object's name in an argument or an epilogue.
+/// Returns the key for the object's name in the list of objects and the epilogue.
 std::string key_of(const Object& object) { return object.image ? "image" : "buffer"; }
 
 Json write_object(const Object& object) {

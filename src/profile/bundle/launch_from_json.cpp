@@ -312,7 +312,7 @@ Argument read_argument(const Cursor& cursor, const Indices& indices,
   return {.kind = ArgumentKind::null};
 }
 
-/// Returns the name of a kernel or a buffer; refuses texts that are not names.
+/// Returns the name of a kernel or an object; refuses texts that are not names.
 std::string identifier_in(const Cursor& cursor) {
   std::string text = text_of(cursor);
   const bool is_name = !text.empty() && std::all_of(text.begin(), text.end(), [](char each) {
@@ -579,7 +579,7 @@ std::string make_contents(const Contents& contents, std::uint64_t seed) {
   all.reserve(bytes);
   for (std::uint64_t i = 0; i < contents.count; ++i) {
     const std::uint64_t bits = is_random ? random() : i;
-    // Random numbers are below 1, so that sums and products of a few numbers do not overflow.
+    // Random floats are below 1, so that sums and products of a few numbers do not overflow.
     const double number =
         is_random ? static_cast<double>(bits >> 40U) / steps : static_cast<double>(i);
     all += is_floating(contents.type) ? scalar_of(contents.type, number)

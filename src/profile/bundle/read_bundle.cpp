@@ -163,8 +163,8 @@ std::optional<std::string> read_header_file(const std::string& path, std::size_t
   }
 }
 
-/// Adds headers from the folders `folders`, and from folders of -I that are below `folders`.
-/// Headers of the bundle take precedence.
+/// Adds headers from the folders `folders`, and from folders of -I that are below `folders`, and
+/// appends the paths of the headers to `read`. Headers of the bundle take precedence.
 includes::Gathered with_files(const std::vector<std::string>& folders, const std::string& text,
                               const std::string& options, includes::Gathered gathered,
                               std::vector<std::string>& read) {

@@ -115,7 +115,7 @@ class Gathering {
   }
 
   /// Searches for the headers whose names are literal, or for those whose names come from macros.
-  /// Returns false if no #include was resolved.
+  /// Returns false if the file name of no further #include became known.
   bool look_for(bool with_macros) {
     bool is_any = false;
     for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)

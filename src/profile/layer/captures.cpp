@@ -148,8 +148,8 @@ class CaptureLaunch {
   CaptureLaunch(std::string folder, cl_command_queue queue)
       : files_(std::move(folder)), queue_(queue) {}
 
-  /// Waits for all queues of the context, and captures the kernel's arguments, before the launch.
-  /// Throws Refusal.
+  /// Captures the kernel's program, waits for all queues of the context, and captures the
+  /// arguments, before the launch. Throws Refusal.
   void begin(cl_kernel kernel, const bundle::NdRange& range, const survey::Wanted& wanted) {
     const cl_icd_dispatch& below = State::below();
     const std::optional<KnownKernel> known = State::get().find(&Known::kernels, kernel);
@@ -191,8 +191,8 @@ class CaptureLaunch {
 
  private:
   /// Waits for all commands in the queue; returns false if a command failed. Throws Refusal after
-  /// the maximum wait. Commands may wait for the program (user events, flags in shared memory), but
-  /// this call blocks the program.
+  /// the maximum wait, because commands may wait for the program (user events, flags in shared
+  /// memory), which this call blocks.
   bool finish(cl_command_queue queue) const {
     const cl_icd_dispatch& below = State::below();
     cl_event marker = nullptr;
@@ -303,7 +303,7 @@ class CaptureLaunch {
     }
     const std::size_t index = index_of(image);
     if (index == roots_.size()) {
-      // The function `read_image` refuses images larger than `max_object_bytes`.
+      // The function `read_image` refuses images above 2 GiB, so the substitute is never stored.
       const std::uint64_t bytes = bytes_of_pixels(what).value_or(bundle::max_object_bytes);
       add_object(image, {.bytes = bytes, .image = what});
     }
@@ -396,9 +396,9 @@ bool claim(std::size_t index) {
   return ::mkdir((capture_folder() + '/' + std::to_string(index)).c_str(), 0700) == 0;
 }
 
-/// Returns the index of the launch in the list of wanted launches, and copies the list's element to
-/// `wanted`. Returns nothing if the launch is not wanted, or if another process captures the
-/// launch.
+/// Counts the launch as a match of wanted launches. If one of them is due, creates its folder,
+/// copies the list's element to `wanted`, and returns its index. Returns nothing if the launch is
+/// not wanted, or if another process captures the launch.
 std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
                                   const bundle::NdRange& range, survey::Wanted& wanted) {
   const survey::Shape shape{range.dimensions, range.global, range.local};

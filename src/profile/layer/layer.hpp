@@ -51,7 +51,6 @@ struct EventTime {
   std::optional<survey::Gap> gap{};
 };
 
-/// Returns the time of a finished launch.
 EventTime time_of(cl_event event);
 
 std::string device_text(cl_device_id device, cl_device_info name);
@@ -65,9 +64,9 @@ struct Queue {
   /// Context of the queue. Null if captures must not wait for the queue: an on-device queue, or a
   /// queue that an extension created.
   cl_context context{nullptr};
-  /// Number of references that the application holds; 0 if an extension created the queue. The
-  /// driver's reference count also includes references by events. While the application holds
-  /// references, the layer holds one reference of its own.
+  /// Number of references that the application holds; 0 for an on-device queue, or if an extension
+  /// created the queue. The driver's reference count also includes references by events. While this
+  /// number is above 0, the layer holds one reference of its own.
   cl_uint references{0};
   std::uint32_t device{0};
   /// Properties that the application passed, if the layer passed other properties to the driver.
@@ -78,7 +77,7 @@ struct Queue {
 struct Waiting {
   cl_event event{nullptr};
   std::chrono::steady_clock::time_point began{};  ///< start of the call that enqueued the launch
-  std::chrono::steady_clock::time_point ended{};
+  std::chrono::steady_clock::time_point ended{};  ///< end of this call
   std::size_t row{0};
   std::uint64_t ordinal{0};  ///< number of the launch in its row, from 1
   std::uint32_t device{0};
@@ -97,7 +96,7 @@ struct KnownProgram {
   std::string problem{};
 };
 
-/// Argument that the application set with clSetKernelArg.
+/// Argument that the application set, or the reason why the argument cannot be captured.
 struct KnownArgument {
   std::size_t bytes{0};
   bool has_value{false};
@@ -107,7 +106,7 @@ struct KnownArgument {
 
 struct KnownKernel {
   std::string name{};
-  /// Program of the kernel; null if an extension created it.
+  /// Program of the kernel; null if an extension created the program.
   std::shared_ptr<const KnownProgram> program{};
   std::vector<std::optional<KnownArgument>> arguments{};
   std::string problem{};
@@ -119,8 +118,8 @@ struct KnownMemory {
   bool is_image{false};
   /// Buffer or image that provides the memory of an image; null if the image has its own memory.
   cl_mem lies_in{nullptr};
-  std::uint64_t origin{0};
-  std::uint64_t bytes{0};
+  std::uint64_t origin{0};  ///< offset of a sub-buffer in `root`, in bytes
+  std::uint64_t bytes{0};   ///< size in bytes; 0 for images
   /// Kind of object that cannot be captured, such as "a pipe"; empty otherwise.
   std::string problem{};
 };
@@ -152,8 +151,8 @@ class State {
     alone([&] { change(recorder_); });
   }
 
-  /// Calls `change` with the known objects under the lock, so `change` must not call a driver. If
-  /// memory runs out, the object stays unknown and is not captured.
+  /// Calls `change` with the known objects under the lock, so `change` must not call a driver. An
+  /// exception from `change` counts as a lost launch, and the object stays unknown.
   template <typename Change>
   void note(const Change& change) noexcept {
     alone([&] { change(known_); });
@@ -179,9 +178,9 @@ class State {
   /// Returns the record of a queue; `is_known` is false if an extension created the queue.
   [[nodiscard]] Queue find_queue(cl_command_queue queue) noexcept;
 
-  /// Counts a launch without timing it, and returns the launch's row, if timing has used its
-  /// permitted share of the application's time. Otherwise counts nothing and returns nothing, and
-  /// the caller times the launch.
+  /// Counts a launch without timing it, and returns the launch's row, if the sampling leaves out
+  /// the launch or timing has used its permitted share of the application's time. Otherwise counts
+  /// nothing and returns nothing, and the caller times the launch.
   std::optional<std::size_t> count_untimed(cl_command_queue queue, cl_kernel kernel,
                                            const survey::Shape& shape) noexcept;
   /// Undoes `count_untimed` for a launch that the driver refused.
@@ -202,7 +201,8 @@ class State {
   /// false, stops checking after 256 consecutive unfinished launches.
   void harvest(bool checks_all) noexcept;
 
-  /// Writes the survey file immediately, so that clprobe detects that the program loaded OpenCL.
+  /// Keeps the loader in memory, prepares for forks, and writes a first survey file, which shows
+  /// clprobe that the program loaded OpenCL.
   void begin() noexcept;
 
  private:
@@ -231,8 +231,8 @@ class State {
   enum class Taken { yes, no, full, foreign };
   Taken take_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                     Waiting launch);
-  /// Updates the comparison of the event clock with the host's clock, over the time from the
-  /// device's first launch to `launch`.
+  /// Updates the comparison of the event clock with the host's clock, over the time from the first
+  /// checked launch to `launch`. Ignores launches on other devices than the first checked launch.
   void check_clock(const Waiting& launch) noexcept;
   /// Records a queue or a kernel that functions without a wrapper created.
   void note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept;
@@ -251,7 +251,7 @@ class State {
   std::uint64_t timed_{0};                                           ///< number of timed launches
   /// True if the permitted cost would suffice for timing twice as many launches.
   bool can_afford_all_{false};
-  std::uint32_t chance_{1};
+  std::uint32_t chance_{1};  ///< last random number of the sampling
   /// Number of changes of the recorder, to detect that the file is outdated.
   std::uint64_t changes_{0};
   std::uint64_t written_changes_{0};
@@ -292,7 +292,7 @@ std::string read_image(cl_context context, cl_command_queue queue, cl_mem image,
 /// True if the environment variable CLPROBE_CAPTURE names a folder.
 bool is_capturing();
 
-/// Returns the launches to capture from the list in the folder; none if the list is invalid.
+/// Returns the launches listed in the file CLPROBE_CAPTURE/wanted; none if the file is invalid.
 std::vector<survey::Wanted> read_wanted() noexcept;
 
 using Enqueue = std::function<cl_int(cl_event* event)>;

@@ -119,8 +119,8 @@ void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
                          .problem = "the kernel's program came as a binary, without source text"});
 }
 
-/// Adds build options and headers in memory to the identity of a program, because both determine
-/// the program's kernels.
+/// Records build options and header files of a program. Adds the options and headers in memory to
+/// the program's identity, because both determine the kernels.
 void note_options(cl_program program, const char* options, cl_uint headers = 0,
                   const cl_program* header_programs = nullptr) noexcept {
   try {

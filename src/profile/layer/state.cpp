@@ -22,7 +22,7 @@ namespace {
 // Maximum number of unfinished timed launches, because an event takes some hundred bytes in a
 // driver.
 constexpr std::size_t max_waiting = 65'536;
-// Number of waiting launches at which the layer's thread is woken.
+// The layer's thread is woken at each multiple of this number of waiting launches.
 constexpr std::size_t wake_count = 2'048;
 // Number of consecutive unfinished launches after which the check stops, because nearly all later
 // launches are unfinished as well.
@@ -90,8 +90,8 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// Creates an empty file with a new name, and returns its path. The name must be new, because a
-/// process runs another program after exec().
+/// Creates an empty file with a new name, and returns its path; empty on failure. After exec(),
+/// another program has the same process id, and must not overwrite the earlier program's file.
 std::string reserve_name(const std::string& folder) {
   constexpr int max_programs = 1000;
   for (int i = 0; i < max_programs; ++i) {
@@ -444,8 +444,8 @@ void State::write() noexcept {
   }
 }
 
-/// Starts the layer's thread at the first launch. Drivers have registered their exit handlers
-/// before, so the layer's handler runs first.
+/// Starts the layer's thread and registers the layer's exit handler, at the first launch. Drivers
+/// have registered their exit handlers before, so the layer's handler runs first.
 void State::start_thread() {
   if (has_thread_) return;
   has_thread_ = true;

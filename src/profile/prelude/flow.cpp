@@ -233,8 +233,8 @@ class Flow {
     if (part.is_macro && find_value(body)) values_.insert(part.name);
   }
 
-  /// Returns `functions` together with the arithmetic functions that call one of them and return
-  /// its value.
+  /// Returns `functions` together with the arithmetic functions that call one of them, directly or
+  /// through other arithmetic functions.
   [[nodiscard]] std::set<std::string_view> with_callers(
       std::set<std::string_view> functions) const {
     const auto is_one = [&](const Token& token) {
@@ -362,7 +362,8 @@ class Flow {
     }
   }
 
-  /// Taints the variables that statements assign under a condition with tainted values.
+  /// Taints the variables assigned in the branches of a condition with a tainted value, `name`. A
+  /// jump in a branch (break, return) counts as a loop that the value determines.
   void follow_condition(Tokens body, std::size_t word, std::string_view name) {
     std::size_t i = closing_bracket(body, word + 1) + 1;
     while (i < body.size()) {

@@ -18,7 +18,8 @@ namespace clprobe::prelude {
 
 /// Returns a description of the first tainted value that determines an address or a loop: "a wrong
 /// value of count would determine an address". Tainted values are loaded from `memory` or returned
-/// by `functions`. Returns nothing if no tainted value determines an address or a loop.
+/// by `functions`. Returns nothing if no tainted value determines an address or a loop, but "it is
+/// unclear ..." if the analysis does not finish.
 std::optional<std::string> find_control(const Reach& reach,
                                         const std::set<std::string_view>& memory,
                                         const std::set<std::string_view>& functions = {});

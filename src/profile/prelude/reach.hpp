@@ -39,7 +39,7 @@ class Reach {
   [[nodiscard]] bool defines(std::string_view name) const { return known_.contains(name); }
   /// True if a definition of this name stands outside all #if.
   [[nodiscard]] bool defines_always(std::string_view name) const;
-  /// True if this name in parentheses is a cast: a keyword, a macro, or a name from typedef.
+  /// True if this name in parentheses may be a cast: a keyword, a type, or a name of the program.
   [[nodiscard]] bool is_type(std::string_view name) const;
   [[nodiscard]] const Part* reached(std::string_view name) const;
   [[nodiscard]] const std::vector<Lexed>& texts() const { return texts_; }

@@ -99,7 +99,7 @@ bool is_pointer(std::string_view parameter) {
 }
 
 /// Returns the index of the parameter that an operand such as "[kernel_param_3+8]" reads; nothing
-/// if it is none.
+/// for other operands.
 std::optional<std::size_t> find_parameter(const Kernel& kernel, std::string_view operand) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::string_view name = kernel.parameters[i];
@@ -178,7 +178,7 @@ Analysis::Names Analysis::flow_from(const std::function<bool(std::size_t)>& is_s
   return names;
 }
 
-/// Finds the branches to which values from memory flow.
+/// Finds the registers, branches and addresses of private arrays to which values from memory flow.
 void Analysis::find_decisions() {
   data_ = flow_from([this](std::size_t i) {
     const Use& use = uses_[i];
@@ -187,8 +187,8 @@ void Analysis::find_decisions() {
            use.place.space == Space::generic;
   });
   for (Use& use : uses_) {
-    // A private array that data index can be removed like other memory. Library functions use such
-    // arrays for large arguments.
+    // Accesses to a private array at an address from memory can be removed like other accesses.
+    // Library functions use such arrays for large arguments.
     const bool is_access = use.kind == Kind::load || use.kind == Kind::store;
     if (is_access && use.place.space == Space::local && contains_any(data_, use.addresses)) {
       use.part = use.kind == Kind::load ? Part::loads : Part::stores;
@@ -278,7 +278,7 @@ void Analysis::visit(std::size_t index) {
     removed_[index] = false;
     has_changed_ = true;
   }
-  // Work-items that wait for such a store also need the fences.
+  // Work-items that wait for a store that stays also need the fences.
   if (is_written && !keeps_store_) keeps_store_ = has_changed_ = true;
   if (removed_[index]) return;
   const bool is_access =

@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t { other, load, store, atomic, barrier, branch, en
 struct Place {
   static constexpr std::size_t max_objects = 128;
   Space space{Space::none};
-  std::bitset<max_objects> objects{};  ///< of global memory
+  std::bitset<max_objects> objects{};  ///< numbers of the buffers, if in global memory
 
   [[nodiscard]] bool meets(const Place& other) const {
     if (space == Space::none || other.space == Space::none) return false;
@@ -47,7 +47,7 @@ struct Use {
   std::optional<Part> counted{};  ///< part in which the instruction counts
 };
 
-/// Throws PtxError for calls.
+/// Returns the kind of a statement. Throws PtxError if the statement is a PTX call.
 Kind kind_of(const Statement& statement);
 
 class Analysis {
@@ -62,10 +62,10 @@ class Analysis {
   [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
   /// Returns for each statement whether it is a branch that values from memory decide.
   [[nodiscard]] const std::vector<bool>& decisions() const { return decisions_; }
-  /// True if values from memory flow into one of the registers.
+  /// True if values from memory flow into at least one of the registers.
   [[nodiscard]] bool are_data(const std::vector<std::string>& registers) const;
-  /// True if no branch depends on the order or the time in which work-items run, so that each
-  /// launch decides as another one did.
+  /// True if no branch depends on the order or the time in which work-items run, so that all
+  /// launches with equal memory contents take the same branches.
   [[nodiscard]] bool is_steady() const;
 
  private:
@@ -88,7 +88,7 @@ class Analysis {
   std::map<std::string, Objects, std::less<>> origins_{};
   // State of one search for the instructions that must stay.
   Names needed_{};
-  std::vector<Place> contents_{};  // memory whose contents decide
+  std::vector<Place> contents_{};  // memory whose contents must stay correct
   std::vector<bool> removed_{};
   bool keeps_store_{false};
   bool has_changed_{false};

@@ -24,7 +24,7 @@ struct Statement {
 /// "%r".
 class Registers {
  public:
-  /// Adds the registers of a directive `.reg`.
+  /// Adds the registers of a directive `.reg`. Throws PtxError for unsupported types.
   void declare(std::string_view directive);
   /// Returns the width of a register; 0 if `name` is no register.
   [[nodiscard]] unsigned width(std::string_view name) const;
@@ -45,10 +45,10 @@ struct Kernel {
   Registers registers{};
 };
 
-/// Reads a kernel of a module. Throws PtxError.
+/// Reads the kernel `name` of a module. Throws PtxError if the kernel is missing or malformed.
 Kernel read_kernel(std::string_view module, std::string_view name);
 
-/// Returns the instruction as text, with its guard and semicolon.
+/// Returns the statement as a line of PTX: with its guard, and its semicolon or colon.
 std::string text_of(const Statement& statement);
 
 /// Returns the parts of `text` between commas outside of brackets, without surrounding spaces.

@@ -23,8 +23,8 @@ constexpr std::string_view bits_parameter{"clp_bits"};
 constexpr std::string_view step_parameter{"clp_step"};
 constexpr std::string_view words_parameter{"clp_words"};
 
-/// Returns instructions that store the recorded word if `predicate` is true and the word has a
-/// place, and begin the next word.
+/// Returns instructions that act only if `predicate` is true: they store the current word of
+/// decisions, unless the work-item has used up its number of words, and begin the next word.
 std::string record_word(std::string_view predicate) {
   return fmt::format(
       "or.b32 %clp_t, %clp_w, 0x80000000;\nld.param.u32 %clp_u, [{1}];\n"
@@ -57,7 +57,7 @@ class Writer {
  private:
   /// True if the kernel returns at its end only.
   [[nodiscard]] bool has_end() const { return has_sink_ || branches_ == Branches::recorded; }
-  /// Returns a branch without its guard. A return becomes a branch to the kernel's end.
+  /// Returns a branch without its guard. If `has_end`, a return becomes a branch to $clp_end.
   [[nodiscard]] std::string target_of(const Statement& of) const;
   void write_start();
   void write_end();
@@ -138,7 +138,7 @@ void Writer::replace(std::size_t index) {
   const Use& use = uses_[index];
   if (use.kind == Kind::barrier || use.kind == Kind::fence) return;
   for (const std::string& each : use.values) add_value(of, each);
-  // Addresses that data decide may be all that the kernel computes from the data.
+  // Addresses from data are added as well, because they may be all that is computed from the data.
   if (analysis_.are_data(use.addresses)) {
     for (const std::string& each : use.addresses) add_address(of, each);
   }
@@ -158,7 +158,7 @@ std::string Writer::target_of(const Statement& of) const {
 }
 
 /// Writes a branch that values from memory decide. A word holds 31 decisions, the first in its
-/// lowest bit, and bit 31 is set, so that a work-item has used up its word when only 1 is left. A
+/// lowest bit, and bit 31 is set, so that a work-item has used up its word when the word is 1. A
 /// replayed branch adds its own decision to the sum, so that the arithmetic that computes it stays.
 void Writer::write_decision(const Statement& of) {
   const bool is_negated = of.guard.starts_with("@!");

@@ -38,7 +38,7 @@ struct Limits {
   /// Maximum number of kernels. Launches of further kernels count as unnamed.
   std::size_t kernels{10'000};
   std::size_t name_bytes{1024};  ///< maximum size of the name of a kernel or a device
-  /// Maximum number of times to keep for the choice of typical launches.
+  /// Maximum number of timed launches kept in all rows for the choice of typical launches.
   std::size_t kept_times{10'000};
 };
 
@@ -49,7 +49,6 @@ class Recorder {
   /// Records a kernel. If the handle is already known, it denotes the new kernel from now on.
   void note_kernel(Handle kernel, std::string_view name, Program program);
   [[nodiscard]] bool knows_kernel(Handle kernel) const { return kernels_.contains(kernel); }
-  /// Records that `copy` is a copy of `kernel`.
   void note_clone(Handle kernel, Handle copy);
   void note_svm(Handle kernel);
 
@@ -62,8 +61,8 @@ class Recorder {
   /// Returns the signature of a launch; nothing if the kernel is unknown.
   [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
                                                       const Shape& shape) const;
-  /// Counts a launch without a time if the launch's row already has `enough` launches, and returns
-  /// the row. Otherwise counts nothing and returns `no_row`.
+  /// Counts a launch without a time and returns its row, if the row already has `enough` launches
+  /// and the kernel uses no shared virtual memory. Otherwise counts nothing and returns `no_row`.
   std::size_t count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                             std::uint64_t enough);
   /// Undoes `count_untimed` for one launch of `row`.
@@ -75,8 +74,8 @@ class Recorder {
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
   /// Returns the survey without processes. Deliberately untimed launches are included with the mean
-  /// time of their row. The row's first launch is not part of the mean, because drivers compile
-  /// during the first launch.
+  /// time of their row, or count as a gap if the row has fewer than two times. The mean excludes
+  /// the first recorded time, because drivers compile during the first launch.
   [[nodiscard]] Survey survey() const;
 
  private:
@@ -110,7 +109,7 @@ class Recorder {
   /// Deliberately untimed launches of a row, and the row's recorded times.
   struct Untimed {
     std::uint64_t launches{0};
-    std::uint64_t first_ns{0};
+    std::uint64_t first_ns{0};  ///< first recorded time of the row
     /// Recorded times of the row. All rows together keep at most `kept_times` times.
     std::vector<TimedLaunch> times{};
   };

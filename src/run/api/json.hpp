@@ -17,8 +17,8 @@ namespace clprobe::json {
 using Json = nlohmann::ordered_json;
 
 /// Maximum number of members of an object. The largest object of a run, the driver's report, has
-/// about 60 members. nlohmann's parser searches all members for each new member, so that parsing a
-/// million members would take hours.
+/// about 60 members. nlohmann's ordered object searches all members for each new key, so that
+/// writing a million members would take hours.
 inline constexpr std::size_t max_members = 4096;
 
 /// Returns the text that a key adds to a path: ".key", or ["k\ney"] if the key is not a plain word.
@@ -115,7 +115,7 @@ T decode(const Json& value);
 inline constexpr std::size_t deepest_nesting = 16;
 
 /// Returns the parsed text. Throws RunFormatError for invalid or truncated JSON, a repeated key,
-/// nesting deeper than `deepest_nesting`, or a number that is not finite.
+/// more than `max_members` keys, deeper nesting than `deepest_nesting`, or an infinite number.
 Json parse(std::string_view text);
 
 /// Returns the value as one line of ASCII, so that a driver's string cannot send an escape sequence

@@ -40,7 +40,7 @@ enum class Coherence { gpu, ownership };
 /// that started it.
 enum class CopyGranularity { core, warp };
 
-/// A range of latencies. A hash of line and seed selects the latency of each line.
+/// A range of latencies in cycles. A hash of line and seed selects the latency of each line.
 struct Latency {
   std::uint64_t low{0};
   std::uint64_t high{0};
@@ -58,14 +58,14 @@ struct Core {
   std::uint64_t issue_width{1};
   Scheduler scheduler{Scheduler::loose_round_robin};
   std::uint64_t pending_loads_per_warp{0};  ///< maximum number; 0: no limit
-  /// Cycles from a divergent branch to the next instruction of the warp.
+  /// Cycles from a branch to the next instruction of the warp.
   std::uint64_t branch_cycles{8};
-  std::uint64_t barrier_cycles{1};  ///< cycles from the last warp's arrival
+  std::uint64_t barrier_cycles{1};  ///< cycles from the last warp's arrival to the next instruction
 
   friend bool operator==(const Core&, const Core&) = default;
 };
 
-/// The supply of instructions to warps. The published machines do not state it.
+/// The supply of instructions to warps, for which the published machines give no numbers.
 struct Instructions {
   std::uint64_t start_cycles{0};  ///< cycles from a warp's dispatch to its first instruction
 
@@ -133,7 +133,7 @@ struct FirstLevel {
 /// is a bank conflict.
 ///
 /// Second level: each bank accepts one request per cycle from all simulated compute units together.
-/// The port of a single compute unit never exceeds this rate.
+/// In a simulation of one compute unit, these banks set no limit.
 struct Banks {
   std::uint64_t count{0};  ///< 0: no limit on simultaneous accesses
 
@@ -263,7 +263,7 @@ std::string to_json_line(const Machine& machine);
 Machine machine_from_json(std::string_view text);
 
 /// Returns the machine as a device, with the properties that a driver would report. The clock's
-/// overhead is the time of two consecutive clock reads in a simulation.
+/// overhead is the number of cycles between two clock reads in a simulation. Throws MachineError.
 DeviceInfo describe_device(const Machine& machine);
 
 }  // namespace simulator

@@ -56,8 +56,8 @@ std::uint64_t instructions_of(const simulator::Trace& trace);
 /// simulated only once, because repetitions give equal results.
 ///
 /// Throws MachineError for an invalid machine. `prepare` of the backend throws Unsupported for
-/// probes without a trace. `given`: traces of the user. `cores`: maximum number of threads that
-/// simulate points, without effect on the results. `cancelled`: ends a simulation with DeviceError.
+/// probes without a trace. `given`: traces of the user. `cores`: maximum number of threads, without
+/// effect on the results. `cancelled`: returns true to end a simulation with DeviceError.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
                                            std::vector<AskedTrace> given = {},
                                            std::size_t cores = 1,

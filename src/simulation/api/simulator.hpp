@@ -36,10 +36,10 @@ inline constexpr Register register_count = 64;
 /// The addresses of a warp's accesses. The address of a lane is
 ///   base + lane / lane_group * lane_step + warp / warp_group * warp_step + turn * turn_step
 ///        + table[(lane * table_lane + warp * table_warp + turn * table_turn) mod its length].
-/// `turn` is the number of earlier executions of the instruction by the warp. `warp` is
-/// WarpWork::number. Divisions are integer divisions. Without a table, the last term is 0.
-/// `lane_group` neighbouring lanes have the same address, and so have `warp_group` neighbouring
-/// warps. Requests can then be merged within a warp or between warps.
+/// `turn` is the number of earlier executions of the instruction since the warp began its program.
+/// `warp` is WarpWork::number. Divisions are integer divisions. Without a table, the last term is
+/// 0, so that `lane_group` neighbouring lanes, and `warp_group` neighbouring warps, have equal
+/// addresses. Requests can then be merged within a warp or between warps.
 struct Lanes {
   static constexpr std::uint32_t no_table = ~std::uint32_t{0};
 
@@ -90,12 +90,12 @@ struct Instruction {
   /// Number of a lock, copy or clock read. For a local access: number of the copy that the access
   /// needs; 0 for no copy.
   std::uint32_t id{0};
-  std::uint64_t count{0};
+  std::uint64_t count{0};  ///< bytes of a copy, runs of a loop, or cycles between lock attempts
   std::uint32_t target{0};
 };
 
-/// Functions that make instructions. An instruction executes when the registers of `reads` and its
-/// result register are ready.
+// Functions that make instructions. They throw TraceError for registers above 63. An instruction
+// can issue once the registers of `reads` and its result register are ready.
 using Registers = std::initializer_list<Register>;
 Instruction alu(Register result, Registers reads = {});
 Instruction special(Register result, Registers reads = {});
@@ -129,9 +129,9 @@ struct Group {
   std::uint64_t local_bytes{0};  ///< bytes of local memory that the running group needs
 };
 
-/// Memory that a cache contains before the first cycle, as if accessed in this order. Without a
-/// table: `bytes` bytes from `base` on. With a table: the addresses of `count` entries from `first`
-/// on.
+/// Memory that a cache contains before the first cycle, as if accessed in the order of the list.
+/// Without a table: `bytes` bytes from `base` on. With a table: the lines at `base` plus each of
+/// `count` table entries, starting with entry `first`.
 struct Resident {
   enum class Home { l1, l2 };
   Home home{Home::l2};
@@ -163,14 +163,14 @@ struct Trace {
   std::function<std::uint32_t(std::uint32_t warp_number, std::uint64_t cycle)> next_program{};
 };
 
-/// Error of a trace that the machine cannot run: "programs[0][3]: lock 2 of 1".
+/// Error of an invalid trace: "groups[0]: expected at most 48 warps, found 64".
 class TraceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Throws TraceError for the first group that names an unknown program, or that needs more warps,
-/// lanes or local memory than the machine has.
+/// Throws TraceError for the first group that has no warps, names an unknown program, or needs more
+/// warps, lanes or local memory than the machine has.
 void check(const Trace& trace, const Machine& machine);
 
 /// Returns a work-group with `work_items` work-items that all run `program`. The warp numbers start
@@ -204,18 +204,17 @@ TraceFile read_trace_file(std::string_view text);
 /// Returns the maximum number of compute units that run the file: 1, or all units of the machine.
 std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
 
-/// Returns the groups of the machine's first `units` compute units, and the programs that these
-/// groups need. If `units` exceeds the machine's number of units, the machine's number counts. If
-/// `units` is at least 2, the units share the locks. If all units are simulated, no unit outside
-/// the simulation holds a lock.
+/// Returns the groups that the first `units` of the file's max_units_of() compute units run, and
+/// the programs of these groups. Larger values of `units` give all groups. Two or more units share
+/// the locks. If these are also all units of the file, no unit outside the simulation holds a lock.
 Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
-/// Writers that return the parts of a trace file, for programs that have no complete trace in
-/// memory. The writers throw TraceError for traces without a text form, such as traces with
-/// overlapping loops.
+// Writers that return the parts of a trace file, for programs that have no complete trace in
+// memory. program_text() throws TraceError for programs without a text form, such as those with
+// overlapping loops.
 std::string header_text(std::string_view kernel, GroupsOf groups_of);
-/// Returns the text of a program. `numbers`: number of each table in the text. Tables that are
-/// lists with one entry per active lane have no number.
+/// Returns the text of a program. `numbers`: number of each table in the text. The text lists the
+/// entries of tables with one entry per active lane in place, so their numbers are unused.
 std::string program_text(const Program& program, std::size_t number,
                          const std::vector<std::vector<std::uint64_t>>& tables,
                          const std::vector<std::uint32_t>& numbers = {});
@@ -257,8 +256,8 @@ inline constexpr Causes busy_special{1U << 16U};
 inline constexpr Causes warp_start{1U << 17U};
 inline constexpr Causes end{1U << 18U};  ///< the first unused bit
 
-/// GSI's categories. An instruction has at most one cause of `compute_data`: the cause of the
-/// operand that is ready last.
+// GSI's categories. An instruction has at most one cause of `compute_data`: the cause of the
+// register that is ready last.
 inline constexpr Causes control = branch | warp_start;
 inline constexpr Causes compute_data = arithmetic_result | special_result;
 inline constexpr Causes compute_structural = busy_arithmetic | busy_special;
@@ -269,12 +268,12 @@ inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank
 
 /// The state of one warp context in one cycle.
 struct WarpState {
-  /// All causes that keep the warp from issuing. 0 if the warp issued, or if only an issue slot was
-  /// missing.
+  /// All causes that keep the warp from issuing. 0 if the warp issued, if only an issue slot was
+  /// missing, or if the warp ends in the next cycle.
   Causes causes{0};
   bool has_issued{false};
-  /// With the cause `memory_data`: the load that the instruction waits for. Of two or more loads,
-  /// the last to arrive.
+  /// Number of the load behind the cause `memory_data`: the operand that arrives last or, at the
+  /// limit of pending loads, the load that arrives first.
   std::uint64_t load{0};
   std::uint32_t number{0};  ///< number of the warp in the trace
   std::uint32_t program{0};
@@ -312,7 +311,7 @@ struct Result {
   std::uint64_t warp_instructions{0};  ///< issued instructions, including failed attempts to lock
   std::uint64_t full_table_cycles{0};  ///< cycles in which a request waited for a table entry
   std::uint64_t max_pending{0};        ///< maximum number of entries of the pending table in use
-  std::array<std::uint64_t, level_count> served_by{};  ///< number of requests by loads, by level
+  std::array<std::uint64_t, level_count> served_by{};  ///< requests of loads and atomics, by level
   std::uint64_t lines_written{0};        ///< number of lines that left the store buffer
   std::vector<ClockRead> clock_reads{};  ///< in the order of issue
 
@@ -320,7 +319,7 @@ struct Result {
 };
 
 struct Options {
-  std::uint64_t seed{1};  ///< determines the latency of each line
+  std::uint64_t seed{1};  ///< determines latencies of lines and hold times of locks
   bool skips_idle{true};  ///< false: simulates every cycle, for tests
   std::uint64_t max_cycles{std::uint64_t{1} << 40U};
   /// Returns true to cancel the simulation; called several times per second. May be empty.
@@ -348,9 +347,9 @@ Result simulate(const Machine& machine, const Trace& trace, const Options& optio
 /// served by that unit. Each unit has its own bandwidths.
 ///
 /// The units receive the groups of the trace alternately until no unit can start another group.
-/// When a group ends, its unit receives the next group. If no other unit has work, a unit behaves
-/// as in a simulation of one unit. `observers` is empty or has one element per unit, which may be
-/// null.
+/// When a warp ends, its unit starts further groups that fit. If no other unit has work, a unit
+/// behaves as in a simulation of one unit, except that banks limit its requests. `observers` is
+/// empty or has one element per unit, which may be null.
 ///
 /// Returns the results by unit, all with the common number of cycles. A unit without warps is
 /// reported as idle until the last warp of all units ends.
@@ -358,7 +357,7 @@ std::vector<Result> simulate_units(const Machine& machine, const Trace& trace, s
                                    const Options& options = {},
                                    std::span<const Observer* const> observers = {});
 
-/// Returns the sum of the results of all units, with the clock reads in order of time.
+/// Returns the sum of the units' results: maximum of `max_pending`, clock reads in order of time.
 Result sum_of(std::vector<Result> units);
 
 }  // namespace clprobe::simulator
@@ -387,7 +386,7 @@ std::string_view to_word(Stall stall);
 struct StallPart {
   Stall stall{};
   std::string_view word{};  ///< example: "full MSHR"; empty for a whole type
-  Causes cause{0};          ///< the first sub-class of a type whose cause holds is chosen
+  Causes cause{0};          ///< cause of the sub-class; the first that holds counts
 };
 
 /// The sub-classes of all types, in the order in which they are tested. For example, a copy engine
@@ -435,9 +434,9 @@ constexpr StallSet bit_of(Stall stall) {
   return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
 }
 
-/// The priorities of the stall types. "No stall" has no priority, because "no stall" wins every
-/// cycle. Profiles may set other priorities (Alsop, section 4.2). The default priorities come from
-/// the thesis.
+/// The priorities of the stall types. "No stall" has no priority, because it wins every cycle in
+/// which an instruction issues. Profiles may set other priorities (Alsop, section 4.2). The default
+/// priorities come from the thesis.
 struct Priorities {
   static constexpr std::size_t count = stall_count - 1;
 
@@ -467,8 +466,8 @@ Stall classify_instruction(StallSet conditions, const Priorities& priorities = {
 /// Returns the type of a cycle by Algorithm 2: of the types of its instructions, the first in the
 /// order of priority. A cycle without an instruction has no active warp and is idle.
 Stall classify_cycle(StallSet found, const Priorities& priorities = {});
-/// Returns the index in `stall_parts` of the first sub-class of a type whose cause holds. For
-/// memory data, returns the index of L1; callers add the level of the load to it.
+/// Returns the index in `stall_parts` of the type's first sub-class whose cause holds, or of its
+/// last sub-class if none holds. For memory data, returns the index of L1, whatever the level.
 std::size_t part_of(Stall stall, Causes causes);
 
 /// Cycles by index in `stall_parts`.

@@ -193,8 +193,8 @@ class Folding {
     }
   }
 
-  /// Issues the k-th access of each lane, one instruction for each kind of access. Accesses to
-  /// private memory are left out.
+  /// Issues the k-th access of each lane, one instruction for each kind of access and each 64
+  /// bytes. Accesses to private memory are left out.
   void access_together(std::size_t k, const Values& reads, Values& results) {
     std::map<std::pair<Space, Access>, std::vector<std::size_t>> alike;
     for (const std::size_t each : active_) {
@@ -224,8 +224,7 @@ class Folding {
     if (access == Access::atomic && !is_local) return emit_load(Operation::atomic);
     Values needed = reads;
     if (access == Access::atomic) {
-      // An atomic on local memory becomes a load and a dependent store, because the simulator lacks
-      // it.
+      // The simulator has no atomics on local memory, so they become a load and a dependent store.
       emit_load(Operation::local_load);
       needed.push_back(results.back());
     }
@@ -314,7 +313,7 @@ class Registers {
   }
 
   std::uint64_t take(std::uint32_t value, std::size_t place) {
-    // A register is free if this instruction is the last reader of its value.
+    // A register is free if no later instruction reads its value.
     const auto is_free = [&](const Holder& holder) { return last_uses_[holder.value] <= place; };
     Holder* chosen = nullptr;
     for (Holder& each : holders_) {

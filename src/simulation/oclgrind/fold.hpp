@@ -12,7 +12,7 @@
 
 namespace clprobe::tracer {
 
-/// Number of a value of the program; 0 for constants and arguments.
+/// Number of a value of the program, which may be an argument; 0 for constants.
 using Value = std::uint32_t;
 
 /// The kinds of program instructions. A `renaming` needs no warp instruction: its result is its
@@ -85,7 +85,7 @@ struct Step {
   std::uint32_t spot{0};
   std::uint32_t site{0};
   Value chosen{0};  ///< operand whose value a phi takes; 0: all operands count
-  /// True for a phi whose operand is another phi of the same block. The phis of a block are
+  /// True for a phi whose operand is an earlier phi of the same block. The phis of a block are
   /// evaluated at the same time, so this phi takes the operand's value before its last renaming.
   bool takes_older{false};
   std::vector<MemoryAccess> accesses{};

@@ -39,8 +39,8 @@ namespace clprobe::tracer {
 namespace {
 
 /// The addresses of a launch's buffers in a trace. Each buffer starts at a page, and the buffers
-/// are in the order of their first use. Oclgrind's own addresses are not usable. An own address has
-/// the buffer's number in the upper bits, so all buffers would share the same sets of a cache.
+/// are in the order of their first use. Oclgrind's addresses are unusable: they have the buffer's
+/// number in the upper bits, so all buffers would share the same sets of a cache.
 class BufferAddresses {
  public:
   explicit BufferAddresses(std::uint64_t first) : next_(first) {}

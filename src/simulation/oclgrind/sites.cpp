@@ -103,8 +103,8 @@ Kind kind_of_builtin(std::string_view name) {
   return begins_like(name, special_beginnings) ? Kind::special : Kind::operation;
 }
 
-/// Returns true for conversions of bits within a register, parts of vectors, and unconditional
-/// jumps.
+/// Returns true for instructions that compute nothing: phis, conversions of bits within a register,
+/// parts of vectors, constant offsets, and returns.
 bool is_renaming(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::PHI:

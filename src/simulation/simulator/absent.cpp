@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replacement for the simulator in builds without it. Each function reports the missing build
-// option.
+// Replacement for the simulator in builds without it. There are no presets, and all other functions
+// throw an error that names the build option.
 
 #include "simulation/api/simulated.hpp"
 #include "simulation/api/simulator.hpp"

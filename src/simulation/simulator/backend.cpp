@@ -32,8 +32,8 @@ bool waits_for_locks(const Trace& trace) {
       });
 }
 
-/// Makes the numbers of the warps that have ended the checksum of the work. The number of
-/// instructions is no checksum here, because the number of attempts to lock is unknown beforehand.
+/// Sets the trace of the work, and as its checksum the sum of number + 1 over all ended warps. The
+/// number of attempts to lock, and thus of instructions, is unknown beforehand.
 void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace) {
   const auto ended = std::make_shared<std::uint64_t>(0);
   work.trace = [trace, ended](std::uint64_t) {
@@ -54,8 +54,8 @@ void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace
   }
 }
 
-/// Sets the trace that `work.given` identifies, reduced to the first `work.units` units, and the
-/// checksum of this trace. Throws DeviceError for an unknown trace.
+/// Sets the trace that `work.given` identifies, reduced to the first `work.units` units, and a
+/// checksum if the trace waits for locks. Throws DeviceError for an unknown trace.
 void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
                const simulator::Machine& machine) {
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {

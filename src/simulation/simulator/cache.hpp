@@ -112,7 +112,7 @@ class Cache {
   std::uint64_t mask_;  // 0: one set, or a number of sets that is no power of two
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  // Index of the first way of each set. The sets are in the order of their first access.
+  // Index of each set's first way in `use_` and `lines_`, which are in the order of first access.
   std::vector<std::uint32_t> first_;
   std::vector<Use> use_{};          // one element per way
   std::vector<CacheLine> lines_{};  // one element per way

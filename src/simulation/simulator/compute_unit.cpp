@@ -63,8 +63,8 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   return std::min(wake_at_, memory_.next_event());
 }
 
-/// Called after all warps have ended. Ends the unit when its copies are complete and its stores
-/// have arrived.
+/// Called after all warps have ended. Returns the cycle of the next step while requests remain to
+/// be sent. Otherwise flushes the stores, ends the unit and returns `never`.
 std::uint64_t ComputeUnit::drain(std::uint64_t now) {
   if (memory_.next_event() != never) return memory_.next_event();
   end_ = std::max(memory_.flush(now), memory_.copies().last_done());
@@ -161,8 +161,8 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   used_contexts_ = std::max(used_contexts_, context + 1);
 }
 
-/// Applies changes that need no issue slot: a warp that has acquired a lock, and the end of a warp
-/// whose last result is ready.
+/// Applies changes that need no issue slot: a warp that has acquired a lock, the end of a warp
+/// whose last result is ready, and the start of groups that then fit.
 void ComputeUnit::settle(std::uint64_t now) {
   for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
     if (wake_[context] > now && options_.skips_idle) continue;
@@ -321,7 +321,7 @@ void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& fo
   found.waiting = Waiting::room;
 }
 
-/// Adds the cause if an instruction waits for a copy, or for local memory that a copy writes.
+/// Adds the causes if an instruction waits for a copy, or for local memory that a copy writes.
 void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
                                     std::uint64_t now, Blockage& found) const {
   const bool waits = instruction.operation == Operation::copy_wait;
@@ -386,7 +386,7 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now) {
   return issued;
 }
 
-/// Tries to issue the warp's next instruction. If this fails, sets the cycle of the next attempt.
+/// Tries to issue the warp's next instruction. Returns true if it issued. Sets the next attempt.
 bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   const Blockage blockage = find_blockage(warp, now);

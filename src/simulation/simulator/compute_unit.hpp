@@ -18,7 +18,7 @@ namespace clprobe::simulator {
 
 class ComputeUnit {
  public:
-  /// Keeps references to all arguments. `unit`: index of this unit among the units of `shared`.
+  /// Keeps references to all arguments except `options`. `unit`: index among the units of `shared`.
   ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
               std::size_t unit, const Observer* observer);
 
@@ -31,7 +31,7 @@ class ComputeUnit {
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
   /// Returns the cycle in which the unit's last warp ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
-  /// Returns the cycle in which the unit's last store arrived.
+  /// Returns the cycle in which the unit's last store or copy has arrived.
   [[nodiscard]] std::uint64_t end() const { return end_; }
   /// Returns the last cycle in which a warp advanced. A failed attempt to lock is no advance.
   [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
@@ -39,9 +39,9 @@ class ComputeUnit {
   [[nodiscard]] bool only_waits() const;
   /// Returns a text with the position of the first active warp; empty without an active warp.
   [[nodiscard]] std::string find_standstill() const;
-  /// Returns the result. Called once, after all units have ended. Until the last warp of any unit
-  /// ends, this unit counts as idle. Then this unit counts as waiting for the last store of any
-  /// unit.
+  /// Returns the result. Called once, after all units have ended. Reports this unit to the observer
+  /// as idle until `last_warp_end`, when the last warp of any unit ended, and then as waiting for
+  /// the last store of any unit until `end`.
   Result finish(std::uint64_t last_warp_end, std::uint64_t end);
 
  private:
@@ -63,7 +63,7 @@ class ComputeUnit {
     std::size_t group{0};
     std::uint64_t serial{0};
     std::uint64_t issued_at{never};    ///< last cycle in which the warp issued
-    std::uint64_t held_until{0};       ///< end of a branch, start, barrier, acquire or release
+    std::uint64_t held_until{0};       ///< first cycle without `hold_cause`; `never`: unknown
     std::uint64_t pending{0};          ///< registers whose values may not be available yet
     std::uint64_t pending_loads{0};    ///< registers of `pending` that memory instructions write
     std::uint64_t pending_special{0};  ///< registers of `pending` that special functions write
@@ -76,8 +76,8 @@ class ComputeUnit {
     std::uint32_t arrived{0};
     std::vector<std::uint32_t> contexts{};
   };
-  /// The causes that keep a warp from issuing. `changes` and `earliest` are `never` for causes that
-  /// end by an event at an unknown time.
+  /// The causes that keep a warp from issuing. Causes that end by an event at an unknown time end
+  /// in cycle `never`.
   struct Blockage {
     Causes causes{0};
     std::uint64_t changes{never};  ///< first cycle in which the causes can change

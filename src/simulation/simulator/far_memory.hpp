@@ -59,10 +59,10 @@ class FarMemory {
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
   Cache& l2() { return l2_; }
-  /// Returns the cycle in which the line's bank accepts the request.
+  /// Occupies the line's bank for the first free cycle from `now` on, and returns this cycle.
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
-  /// Returns the cycle in which an atomic that arrives at `arrival` is performed. Atomics on the
-  /// same line are performed one after another.
+  /// Performs an atomic that arrives in cycle `arrival`, after earlier atomics on the same line.
+  /// Returns the cycle in which it is performed.
   std::uint64_t perform_atomic(std::uint64_t arrival, std::uint64_t line);
 
   /// Returns true if a unit other than `unit` owns the line.
@@ -70,8 +70,8 @@ class FarMemory {
     const auto owner = owners_.find(line);
     return owner != owners_.end() && owner->second != unit;
   }
-  /// Makes `unit` the owner of the line, and removes the line from the first level of a previous
-  /// owner. Returns true if there was a previous owner.
+  /// Makes `unit` the owner of the line, and removes the line from the first level of another unit
+  /// that owned it. Returns true if there was such a unit.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
@@ -105,7 +105,7 @@ class FarLink {
   std::uint64_t take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote);
   /// Performs an atomic on a line. Returns the cycle in which the core receives the answer.
   std::uint64_t atomic(std::uint64_t now, std::uint64_t line);
-  /// Sends an atomic, known at `now`, in cycle `earliest` or later.
+  /// Sends an atomic in cycle `earliest` or later. The atomic queues at the port from `now` on.
   AtomicWay send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 

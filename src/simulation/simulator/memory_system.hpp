@@ -124,9 +124,10 @@ class Locks {
   std::uint64_t delays_{0};
 };
 
-/// Requests the missing sectors of a line, merged with a request in flight if possible. A merged
-/// value is available at `earliest` or later. Returns nothing if the table has no free entry.
-/// `has_entry`: true if the instruction has an entry in a table of warp instructions.
+/// Requests the missing sectors of a line, merged with a request in flight if there is one. A
+/// merged value is available at `earliest` or later. Returns nothing if the table has no free entry
+/// or the MSHR takes no further request. `has_entry`: true if the instruction has an entry in a
+/// table of warp instructions; set to true when it takes one.
 inline std::optional<Service> request_line(std::uint64_t now, PendingTable& table, FarLink& far,
                                            const LineRequest& missing, bool is_remote, Fills fills,
                                            std::uint64_t earliest, bool& has_entry) {
@@ -225,8 +226,8 @@ class Copies {
     }
     return until;
   }
-  /// Returns true if the engine waits for a table entry, or has just taken the last entry. The
-  /// second condition keeps the state constant while each freed entry is taken again at once.
+  /// Returns true if the engine waits for a table entry, or needs one next while the table is full.
+  /// The second condition keeps the state constant while each freed entry is taken again at once.
   [[nodiscard]] bool is_blocked() const {
     if (is_stuck_) return true;
     if (next_action_ == never || !table_.is_full()) return false;
@@ -320,7 +321,7 @@ struct Shared {
 
 class MemorySystem {
  public:
-  /// Keeps references to all arguments. `unit`: index of this unit among the units of `shared`.
+  /// Keeps references to `trace` and `shared`. `unit`: index among the units of `shared`.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
                std::uint64_t seed);
   // Not copyable or movable, because members refer to each other.
@@ -357,7 +358,7 @@ class MemorySystem {
   /// Returns the cycle until which a release delays stores.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }
   void invalidate_l1() { l1_.invalidate(); }
-  /// Writes the store buffer to memory. Returns the cycle in which the last write has arrived.
+  /// Flushes the store buffer. Returns the cycle of the answer to the last store.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
   /// Receives the completion of a lock request that this unit sent.
@@ -383,7 +384,7 @@ class MemorySystem {
     std::size_t next{0};
     bool has_entry{false};  ///< true if the instruction has an entry in a pending-request table
     bool is_done{false};
-    /// True if the access has waited for a bank after the cycle in which it issued.
+    /// True if the access found its bank busy in the cycle in which it issued.
     bool is_late{false};
     Ways ways{};
   };
@@ -407,8 +408,8 @@ class MemorySystem {
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  /// The functions send, send_load and send_store return false if the unit must wait until
-  /// next_action.
+  // The functions send, send_load, send_store and forward return false if the unit must wait, and
+  // set the cause in `blocked`.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
@@ -420,8 +421,8 @@ class MemorySystem {
     if (instruction.is_mapped) return Fills::stash;
     return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
   }
-  /// Returns the requested sectors that must come from the second level. L1 does not contain them,
-  /// and for mapped accesses the stash does not either.
+  /// Returns the requested sectors that must come from the second level: those missing in L1 or,
+  /// for mapped accesses, in the stash. All count if another unit wrote them or L1 is bypassed.
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);

@@ -13,8 +13,8 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Returns the maximum time without progress that is no deadlock. Compute units outside the
-/// simulation release their locks within this time, and flushes and answers end. A limit is needed
+/// Returns the maximum number of cycles without progress that is no deadlock. In this time, compute
+/// units outside the simulation release their locks, and flushes and answers end. A limit is needed
 /// because warps that wait for a lock repeat their attempts, so a deadlock looks like work.
 std::uint64_t max_spin_cycles_for(const Trace& trace) {
   std::uint64_t longest = 0;
@@ -30,7 +30,7 @@ std::uint64_t max_spin_cycles_for(const Trace& trace) {
 
 class Grid {
  public:
-  /// Keeps references to all arguments. `observers`: one per unit, or empty.
+  /// Keeps references to all arguments except `options`. `observers`: one per unit, or empty.
   Grid(const Machine& machine, const Trace& trace, std::uint64_t units, const Options& options,
        std::span<const Observer* const> observers)
       : shared_(machine, trace, units, options.seed),
@@ -79,7 +79,7 @@ class Grid {
     return first;
   }
 
-  /// Simulates up to 2^14 steps before cycle `end`. Returns false once cycle `end` is reached.
+  /// Simulates up to 2^14 steps. Returns false if no further change occurs before cycle `end`.
   bool run_stretch(std::uint64_t end) {
     constexpr std::uint64_t stretch_steps = 1U << 14U;
     for (std::uint64_t steps = 0; steps < stretch_steps; ++steps) {
@@ -105,8 +105,8 @@ class Grid {
     });
   }
 
-  /// Throws Cancelled if the user cancels, or Deadlock if all warps wait for locks that no warp can
-  /// release.
+  /// Throws Cancelled if the user cancels, or Deadlock if all warps wait for locks or at barriers
+  /// and none has advanced for more than `max_spin_cycles_`.
   void refuse_to_go_on() const {
     if (options_.cancelled && options_.cancelled()) throw Cancelled("interrupted");
     std::uint64_t progress = 0;
@@ -141,7 +141,7 @@ class Grid {
   Shared shared_;
   std::vector<TimedUnit> units_;
   Options options_;
-  std::uint64_t max_spin_cycles_;  // a warp gets a lock that is free within this time
+  std::uint64_t max_spin_cycles_;  // within this time, a warp gets a free lock
   std::uint64_t last_{0};          // last cycle in which a unit changed its state
 };
 

@@ -121,7 +121,7 @@ void StallAccountant::see(const CycleState& state) {
   StallSet found = 0;
   blocked_.clear();
   for (const WarpState& warp : state.warps) {
-    // A warp without a cause has issued, or ends in the next cycle.
+    // A warp without a cause has issued, lacked only an issue slot, or ends in the next cycle.
     if (warp.causes == 0 || warp.causes == cause::idle) continue;
     Kind& kind = kind_of(warp.causes);
     found = static_cast<StallSet>(found | bit_of(kind.stall));

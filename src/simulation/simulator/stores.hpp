@@ -56,7 +56,7 @@ class Stores {
   /// Returns true if stores take ownership of lines, which then stay in the first level.
   [[nodiscard]] bool owns_lines() const { return owns_lines_; }
 
-  /// Accepts a store. If the buffer is full, returns the cycle in which to try again.
+  /// Accepts a store. If the buffer is full, flushes it and returns the cycle of the next attempt.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
                                     const Instruction& instruction) {
     if (instruction.is_mapped) stash_.add(request.line, request.sectors);
@@ -78,7 +78,7 @@ class Stores {
                         .is_mapped = instruction.is_mapped});
     return std::nullopt;
   }
-  /// Writes the buffer to memory. Returns the cycle in which the last write has arrived.
+  /// Writes the buffered lines, or takes ownership of them. Returns the cycle of the last answer.
   std::uint64_t flush(std::uint64_t now) {
     for (const Written& each : written_) {
       std::uint64_t arrival = 0;
@@ -109,7 +109,7 @@ class Stores {
     bool is_mapped{false};
   };
 
-  /// Returns true if this unit already owns the line, so the store needs no buffer entry.
+  /// Performs a store to an owned line, without a buffer entry. Returns false for other lines.
   bool is_kept(const LineRequest& request, const Instruction& instruction) {
     if (!owns_lines_ || instruction.is_written_elsewhere) return false;
     if (instruction.is_mapped) return stash_.owns(request.line);

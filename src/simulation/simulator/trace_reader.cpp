@@ -283,8 +283,8 @@ class FieldReader {
     lanes.table_lane = 1;
     trace_.tables.push_back(std::move(addresses));
   }
-  /// Sets the active lanes of a mask. A mask with gaps becomes a list of the lanes' distances from
-  /// `at`.
+  /// Sets the active lanes of a mask. A mask other than the first lanes becomes a list of the
+  /// lanes' distances from `at`.
   void set_mask(Lanes& lanes, std::string_view text) {
     std::uint64_t bits = line_.number_in("mask", text, 1, any_number);
     if (std::has_single_bit(bits + 1) || bits == any_number) {

@@ -36,7 +36,7 @@ void add_field(std::string_view name, std::string_view value, std::string& text)
   (((text += ' ') += name) += '=') += value;
 }
 
-/// Writes those fields of an instruction that differ from their defaults.
+/// Writes the fields of an instruction, except optional fields with default values.
 class FieldWriter {
  public:
   FieldWriter(const Tables& tables, const std::vector<std::uint32_t>& numbers, std::string& text)

@@ -34,10 +34,10 @@ void ignore_signals_of_writing();
 // Text piped to another program.
 
 /// Runs `command` in a shell with `text` as stdin, and waits until the command ends. The command
-/// shares this process's stdout and stderr. `defaults` are environment variables that are set only
-/// if they are missing. Returns the exit status, 128 plus the signal that ended the command, or -1
-/// if the command could not be started. A command need not read all of `text`. Only the command
-/// reacts to Ctrl-C. Call `ignore_signals_of_writing` first.
+/// shares this process's stdout and stderr. `defaults` are environment variables that are set, also
+/// in this process, if they are missing. Returns the exit status, 128 plus the signal that ended
+/// the command, or -1 if the command could not be started. A command need not read all of `text`.
+/// Only the command reacts to Ctrl-C. Call `ignore_signals_of_writing` first.
 int pipe_to(const std::string& command, std::string_view text,
             const std::vector<std::pair<std::string, std::string>>& defaults = {});
 

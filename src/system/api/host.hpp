@@ -63,9 +63,9 @@ struct CoreUse {
   double idle_s{0.0};
 };
 
-/// Returns the CPU times in steps of 10 ms; zeros if the system does not report them. `child`:
-/// process ID of a child whose time `own_s` includes, or 0. Source: /proc/stat and /proc/PID/stat
-/// (proc(5)).
+/// Returns the CPU times; zeros if the system does not report them. `busy_s` and `idle_s` change in
+/// steps of 10 ms. `child`: process ID of a child whose time `own_s` includes, or 0. Sources:
+/// /proc/stat and /proc/PID/stat (proc(5)), getrusage(2).
 CoreUse core_use(int child);
 
 // Search for a core that other programs do not slow down.
@@ -90,8 +90,9 @@ class QuietCore {
   /// Moves the calling thread to the core that choose() returns. The system may later move the
   /// thread to another core.
   void seek();
-  /// Returns a quiet core for another thread. Each call starts at the next allowed core, so that
-  /// successive calls alternate between quiet cores. The calling thread keeps its own cores.
+  /// Returns a quiet core for another thread; nothing if only one core is allowed. Each call starts
+  /// at the next allowed core, so that successive calls alternate between quiet cores. The calling
+  /// thread keeps its own cores.
   std::optional<int> next();
   /// Returns the allowed core whose index is `turn` modulo the number of allowed cores; nothing if
   /// only one core is allowed.
@@ -133,7 +134,8 @@ class Pages {
   /// Returns memory to the pool. `begin`: result of `take(bytes)`.
   void give_back(void* begin, std::size_t bytes);
 
-  /// Sets whether give_back() keeps freed ranges (the default) or unmaps them.
+  /// Sets whether give_back() keeps freed ranges (the default) or unmaps them. `false` also unmaps
+  /// the ranges that are free at the time of the call.
   void keep(bool is_kept);
 
   [[nodiscard]] std::size_t free_bytes() const;
@@ -178,8 +180,7 @@ struct PowerReading {
 struct PowerMeter {
   std::string name{};  ///< "NVML", "hwmon" or "RAPL"; empty if there is no meter
   std::function<std::optional<PowerReading>()> read{};
-  std::string
-      reason{};  ///< reason for a missing meter: "no NVML library; no hwmon folder of 0000:01:00.0"
+  std::string reason{};  ///< reason for a missing meter; empty if there is a meter
 };
 
 /// Finds a device's power meter. A CPU's meter is RAPL (Linux' powercap folder), which usually only
@@ -187,8 +188,8 @@ struct PowerMeter {
 /// of the device's driver (AMD, Intel).
 PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places = {});
 
-/// Returns the mean power in watts between two readings that are `seconds` apart; nothing if the
-/// readings contain neither energy nor power.
+/// Returns the mean power in watts between two readings that are `seconds` apart, if both contain
+/// the energy; otherwise the power of `after`, or nothing if that is unknown.
 std::optional<double> mean_watts(const PowerReading& before, const PowerReading& after,
                                  double seconds);
 

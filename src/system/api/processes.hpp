@@ -12,15 +12,15 @@
 
 namespace clprobe::system {
 
-/// Makes the first SIGINT, SIGTERM, SIGHUP or SIGQUIT request a clean end; a second such signal
-/// ends the program at once. Signals that were ignored from the start (nohup, a shell's `trap ''
-/// INT`) stay ignored.
+/// Makes the first SIGINT, SIGTERM, SIGHUP or SIGQUIT request a clean end. After 0.5 s, a second
+/// such signal except SIGHUP ends the program at once. Signals that were ignored from the start
+/// (nohup, a shell's `trap '' INT`) stay ignored.
 void watch_for_interrupts();
 
 /// Returns true if a clean end was requested.
 bool is_interrupted();
 
-/// Scope that delays signals until its end, so that an operation is not interrupted.
+/// Scope that delays the calling thread's signals, so that an operation is not interrupted.
 class HeldBackSignals {
  public:
   HeldBackSignals();

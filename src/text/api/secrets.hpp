@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redaction of command lines and messages that may be published. It hides passwords, tokens, keys,
-// and folders and names that identify a machine. Pure.
+// Redaction of command lines and messages that may be published: passwords, tokens, keys, and
+// folders and names that identify a machine. All functions are pure.
 #pragma once
 
 #include <span>

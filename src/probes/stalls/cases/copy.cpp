@@ -22,7 +22,7 @@
 namespace clprobe::stalls::copy {
 namespace {
 
-// Number of operations on a word between its load and its store, in units of four.
+// Mean number of operations on a word between its load and its store.
 constexpr std::uint32_t steps_of_word = 4;
 // Maximum size of a group, at which each work-item has at least eight words of a chunk.
 constexpr std::int64_t max_items = 128;

@@ -71,7 +71,7 @@ constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};
 // Maximum number of attempts to take a lock, which take about a second. A pause of up to 16 atomics
-// precedes each attempt.
+// follows each failed attempt.
 constexpr cl_uint budget = 1U << 16U;
 // Number of polls without a node after which a group ends.
 constexpr cl_uint patience = 1U << 14U;

@@ -53,7 +53,7 @@ struct Mix {
   std::uint32_t chain_steps{1};
   std::uint32_t turn_steps{0};
   bool has_barrier{false};
-  bool is_divergent{false};  ///< one lane is active at a time, instead of one sub-group
+  bool is_divergent{false};  ///< one lane in eight is active at a time, instead of one sub-group
   // Work that waits for a unit (cl/stalls_structural.clh). A kernel with such work has no other
   // work except loads from L2.
   std::uint32_t block_loads{0};  ///< units of four loads of a block; at most eight units
@@ -215,8 +215,8 @@ struct Store {
 std::uint32_t index_of(const Arguments& arguments, const Store& store);
 /// Returns the word that a launch stores at an index. All work-items store equal words there.
 std::uint32_t stored_word(std::uint32_t index, std::uint32_t launch);
-/// Returns the addend to a work-item's sum from work that waits for a unit. `near`: state of the
-/// work-item's generator.
+/// Returns the addend to a work-item's sum from work that waits for a unit, and advances `near`,
+/// the state of the work-item's generator.
 std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near);
 
 /// Returns why the device's version of OpenCL has no fence that makes stores visible to the whole

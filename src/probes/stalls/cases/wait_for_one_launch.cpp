@@ -98,8 +98,8 @@ std::uint64_t Mixed::ticks() const {
   return static_cast<std::uint64_t>(std::llround(scale * phase_ticks(phase_, stamps)));
 }
 
-/// Checks results of work-items that run the kernel, and of equally many that make noise. Each
-/// launch checks different work-items.
+/// Checks the results of two work-items: the last of a group, which makes noise if the point has
+/// noise, and a random one. Each launch checks different work-items.
 void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measurement) const {
   for (std::uint32_t k = 0; k < checked_items; ++k) {
     const std::uint32_t group = mixed(launch + k) % arguments_.shape.groups;
