@@ -205,6 +205,8 @@ std::string words(std::string_view name) {
                               Title{"sub_group", "sub-group size"},
                               Title{"class", "access pattern"},
                               Title{"beside_global", "ratio to global"},
+                              Title{"end_droop", "loss at largest stride"},
+                              Title{"limit", "limited by"},
                               Title{"slow_round_trip", "99th percentile round trip"},
                               Title{"unit_bandwidth", "bandwidth per compute unit"},
                               Title{"unit_operations", "operations per compute unit"},

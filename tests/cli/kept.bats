@@ -11,7 +11,7 @@ setup() {
   # The second probe of this one takes some seconds.
   long_second=(-d sim:kepler-k20-pool latency --sizes 16KiB --series global
     banks --sub-groups 1-32 --instructions 1-32 --ways 1-8)
-  two_probes=(-d sim:kepler-k20-pool latency "${few_sizes[@]}" --series global banks --words 4 --quick)
+  two_probes=(-d sim:kepler-k20-pool latency "${few_sizes[@]}" --series global banks --word-size 4 --quick)
 }
 
 stored() { printf '%s\n' "$BATS_TEST_DIRNAME"/../../results/nvidia/h200/*_2026-11-20.json | head -n 1; }

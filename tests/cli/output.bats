@@ -228,7 +228,7 @@ setup() {
 }
 
 @test "banks in every format: no banks of a processor, and the reason" {
-  clprobe banks --quick --time-budget 60s --series load-latency --words 4 -o a.json -o a.csv -o a.md
+  clprobe banks --quick --time-budget 60s --series load-latency --word-size 4 -o a.json -o a.csv -o a.md
   [ "$status" -eq 0 ]
   [[ $output == *'not visible'* && $output == *'columns: stride words'* ]]
   json_says '[.results[0].findings[] | select(.name == "banks")] | length == 1 and (.[0] | .value == null and (.reason | test("^not visible")))' a.json
@@ -241,7 +241,7 @@ setup() {
 }
 
 @test "congestion that is asked for is measured where no banks are visible, with every k" {
-  clprobe banks --quick --time-budget 60s --words 4 --series load-latency,load-model,store-model \
+  clprobe banks --quick --time-budget 60s --word-size 4 --series load-latency,load-model,store-model \
     --ways 1,3,8 --instructions 3 --json
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'

@@ -10,16 +10,16 @@ setup() {
 }
 
 @test "an option of another probe names its owner" {
-  clprobe latency --words 8
-  fails_with 2 --words 'belongs to banks' 'write it after `banks`'
+  clprobe latency --word-size 8
+  fails_with 2 --word-size 'belongs to banks' 'write it after `banks`'
   clprobe stride --strides 1,2,4
   fails_with 2 --strides banks
   clprobe stride --sizes 1KiB-64KiB
   fails_with 2 --sizes latency
   clprobe inflight --timer host
   fails_with 2 --timer stride
-  clprobe stride --words 4
-  fails_with 2 --words banks
+  clprobe stride --word-size 4
+  fails_with 2 --word-size banks
   clprobe latency stride --grid 1024 latency --grid 1024
   fails_with 2 --grid stride
 }

@@ -125,7 +125,7 @@ setup() {
 
 @test "numbers of banks that are no numbers, or out of bounds" {
   local words
-  for words in '--ways 0' '--ways 1,' '--ways 8-2' '--words 5' '--instructions 33' \
+  for words in '--ways 0' '--ways 1,' '--ways 8-2' '--word-size 5' '--instructions 33' \
     '--sub-groups -1' '--strides x' '--strides 0-1000'; do
     # shellcheck disable=SC2086
     clprobe banks $words

@@ -34,7 +34,7 @@ BEFORE = "latency"
 FEW_POINTS = {
     "latency": ["--sizes", "16KiB,32KiB", "--series", "global"],
     "stride": ["--elements", "4K", "--grid", "64", "--work-group", "8", "--operation", "read,copy"],
-    "banks": ["--words", "4", "--strides", "1,32", "--series", "load-latency"],
+    "banks": ["--word-size", "4", "--strides", "1,32", "--series", "load-latency"],
     "inflight": ["--series", "chains"],
     "stalls": ["--case", "dependency-chain,uts"],
 }

@@ -277,7 +277,7 @@ transfers_of() {
   for word in $(some_of banks.cl 4 8 16); do
     checks=(--data-races --check-api)
     if ((word == 4)); then checks=("${all_checks[@]}"); fi
-    under_oclgrind "${checks[@]}" -- banks --quick --time-budget 40s --json --words "$word" \
+    under_oclgrind "${checks[@]}" -- banks --quick --time-budget 40s --json --word-size "$word" \
       --strides 0,1,33 --sub-groups 2 --instructions 2 \
       --series load-latency,load-throughput,store-throughput
     [ "$status" -eq 0 ]
@@ -288,7 +288,7 @@ transfers_of() {
 }
 
 @test "a tile is transposed in every layout, without a race between its rows and columns" {
-  under_oclgrind --data-races --check-api -- banks --quick --time-budget 60s --json --words 4 \
+  under_oclgrind --data-races --check-api -- banks --quick --time-budget 60s --json --word-size 4 \
     --series transpose
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'

@@ -87,7 +87,7 @@ setup() {
 }
 
 @test "banks: slopes of the host's clock, and the model is said not to be measured" {
-  clprobe banks --device llvmpipe --quick --time-budget 60s --json --words 4 --strides 1,32 \
+  clprobe banks --device llvmpipe --quick --time-budget 60s --json --word-size 4 --strides 1,32 \
     --series load-latency,store-throughput,load-model --sub-groups 2 --instructions 2
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'

@@ -88,7 +88,7 @@ std::vector<CardLine> rows_of(const ProbeResult& result) {
 
 constexpr std::array<std::string_view, 3> word_choices{"4", "8", "16"};
 constexpr Option options[]{
-    {.name = "words",
+    {.name = "word-size",
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
      .details = "Comma-separated list of access widths in bytes. Default: all. The conflict model "
@@ -175,7 +175,7 @@ struct Options {
       : effort(request.effort),
         max_memory(request.max_memory),
         series(request.series),
-        words(numbers_in(request.own.words("words"))),
+        words(numbers_in(request.own.words("word-size"))),
         strides(request.own.numbers("strides")),
         ways(request.own.numbers("ways")),
         sub_groups(request.own.numbers("sub-groups")),

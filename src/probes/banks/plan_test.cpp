@@ -98,7 +98,7 @@ TEST_CASE("what is asked of the device and cannot be is one line with the valid 
   CHECK(said(gpu(), {{"sub-groups", Ints{33}}}).find("choose 1 to 32") != std::string::npos);
   CHECK(said(wave64(), {{"sub-groups", Ints{5}}}).find("choose 1 to 4") != std::string::npos);
   CHECK(said(gpu(), {{"strides", Ints{65}}}).empty());
-  const GivenOptions wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
+  const GivenOptions wide{{"word-size", Words{"16"}}, {"strides", Ints{100}}};
   CHECK(said(gpu(), wide).find("--strides: a distance of 100 words of 16 bytes needs") == 0);
   CHECK(said(gpu(), wide).find("choose 0 to 82") != std::string::npos);
   // `check` does not report missing local memory, since the plan does.
@@ -108,7 +108,7 @@ TEST_CASE("what is asked of the device and cannot be is one line with the valid 
 TEST_CASE("the largest stride that a check allows is planned") {
   for (const char* const word : {"4", "8", "16"}) {
     const auto stride_of = [&](int stride) {
-      return asking({{"words", Words{word}}, {"strides", Ints{stride}}});
+      return asking({{"word-size", Words{word}}, {"strides", Ints{stride}}});
     };
     const std::string said = banks_probe().check(gpu(), stride_of(100000));
     const int max = std::stoi(said.substr(said.find("0 to ") + 5));
@@ -121,7 +121,7 @@ TEST_CASE("the largest stride that a check allows is planned") {
 
 TEST_CASE("words, sub-groups, instructions and series are those that were asked for") {
   const Request request =
-      asking({{"words", Words{"8"}}, {"sub-groups", Ints{2, 4}}, {"instructions", Ints{3, 8}}},
+      asking({{"word-size", Words{"8"}}, {"sub-groups", Ints{2, 4}}, {"instructions", Ints{3, 8}}},
              {"load-throughput"});
   const Plan plan = banks_probe().plan(gpu(), request);
   CHECK(series_of(plan.points) == std::set<std::string>{"load-throughput"});
@@ -148,7 +148,7 @@ TEST_CASE("words of the model are as wide as the banks, where none are asked for
   };
   CHECK(words(4, {}) == std::set<std::int64_t>{4});
   CHECK(words(8, {}) == std::set<std::int64_t>{8});
-  CHECK(words(8, asking({{"words", Words{"4"}}})) == std::set<std::int64_t>{4});
+  CHECK(words(8, asking({{"word-size", Words{"4"}}})) == std::set<std::int64_t>{4});
 }
 
 TEST_CASE("points name their parameters in this order, and are read back as they were") {

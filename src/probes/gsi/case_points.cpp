@@ -200,7 +200,7 @@ std::string find_option_problem(const CaseOptions& read) {
   if (!searches && read.polls_by) return "--set poll: applies only to uts and utsd";
   const bool uses_memory = searches || has(implicit_case);
   const std::string_view why_not_memory =
-      read.cases.empty() ? "does not apply to traces, which use the machine's own number"
+      read.cases.empty() ? "does not apply to traces, which use the simulated machine's number"
                          : "does not apply to compute, which uses no memory";
   if (!read.mshrs.empty() && !uses_memory) return fmt::format("--mshrs: {}", why_not_memory);
   for (const Setting& each : case_settings) {

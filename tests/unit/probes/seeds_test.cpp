@@ -115,7 +115,7 @@ TEST_CASE("Lashgar: a line of 128 bytes for each thread, and 1 to 4 loads have a
 }
 
 TEST_CASE("Okamoto: one block, its clock behind a barrier and behind the accesses") {
-  const Request request = asking({{"words", std::vector<std::string>{"8"}}},
+  const Request request = asking({{"word-size", std::vector<std::string>{"8"}}},
                                  {"load-latency", "load-throughput", "store-throughput"});
   for (const auto& each : traces_of("banks", "gtx-780-ti", request)) {
     CAPTURE(each.first.series);
@@ -125,7 +125,7 @@ TEST_CASE("Okamoto: one block, its clock behind a barrier and behind the accesse
 }
 
 TEST_CASE("Okamoto: no load keeps its value in a register: its address is the load before") {
-  const Request request = asking({{"words", std::vector<std::string>{"8"}}}, {"load-latency"});
+  const Request request = asking({{"word-size", std::vector<std::string>{"8"}}}, {"load-latency"});
   for (const auto& [point, trace] : traces_of("banks", "gtx-780-ti", request)) {
     for (const simulator::Instruction& each : trace.programs.front()) {
       if (each.operation == Operation::local_load) CHECK(each.reads == each.writes);

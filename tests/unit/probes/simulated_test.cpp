@@ -105,7 +105,7 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
     machine.local.way_cycles = way_cycles;
     Request request;
     request.series = {"load-latency", "load-throughput"};
-    request.own.set("words", std::vector<std::string>{"4"});
+    request.own.set("word-size", std::vector<std::string>{"4"});
     // More accesses under way than a latency has cycles.
     request.own.set("sub-groups", std::vector<int>{8});
     request.own.set("instructions", std::vector<int>{8});
@@ -130,7 +130,7 @@ TEST_CASE("banks finds the model of conflicts on a host that has no time for it"
   const Probe& banks = *find_probe("banks");
   Request request;
   request.series = {"load-latency", "load-model"};
-  request.own.set("words", std::vector<std::string>{"8"});
+  request.own.set("word-size", std::vector<std::string>{"8"});
   const auto measured_with = [&](const Budget& budget) {
     OnBusyHost host(simulator::preset("gtx-780-ti"));
     return measure(banks, host, request, budget, {});
