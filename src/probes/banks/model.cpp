@@ -235,11 +235,13 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   } else if (verdict.bic_of_none - verdict.ranking.front().bic < decisive_bic) {
     verdict.reason = no_banks("the scatter of the samples hides the time that conflicts would add",
                               best.largest_share);
-  } else if (explained < min_r_squared || has_negative) {
+  } else if (explained < min_r_squared) {
     verdict.reason = fmt::format(
         "not visible: times differ between patterns, but the best candidate model explains only "
         "{:.0f} % of the variance",
         100.0 * std::max(explained, 0.0));
+  } else if (has_negative) {
+    verdict.reason = "not visible: in the best candidate model, conflicts would save time";
   } else {
     verdict.is_visible = true;
   }

@@ -156,6 +156,10 @@ Analysis::Analysis(const Kernel& kernel, bool is_replayed, std::span<const std::
 Analysis::Names Analysis::flow_from(const std::function<bool(std::size_t)>& is_source) const {
   Names names;
   std::set<Space> written;  // memory with such values
+  const auto is_written = [&written](Space space) {
+    return written.contains(space) || written.contains(Space::generic) ||
+           (space == Space::generic && !written.empty());
+  };
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (std::size_t i = 0; i < uses_.size(); ++i) {
@@ -165,7 +169,7 @@ Analysis::Names Analysis::flow_from(const std::function<bool(std::size_t)>& is_s
         has_changed = written.insert(use.place.space).second || has_changed;
       }
       const bool reads = use.kind == Kind::load &&
-                         (written.contains(use.place.space) || contains_any(names, use.addresses));
+                         (is_written(use.place.space) || contains_any(names, use.addresses));
       if (!reads && !contains_any(names, use.values) && !contains_any(names, use.guards) &&
           !is_source(i)) {
         continue;

@@ -219,6 +219,9 @@ TEST_CASE("ptx: branches that depend on order or time cannot be replayed") {
   CHECK_FALSE(
       is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n st.shared.u32 [tile], %r2;\n"
                 "ld.shared.u32 %r3, [tile];\n setp.eq.s32 %p1, %r3, 0;\n"));
+  CHECK_FALSE(
+      is_steady("atom.global.add.u32 %r2, [%rd1], 1;\n st.u32 [%rd2], %r2;\n"
+                "ld.shared.u32 %r3, [tile];\n setp.eq.s32 %p1, %r3, 0;\n"));
 }
 
 TEST_CASE("ptx: fences stay with stores for which a work-item waits") {
