@@ -206,6 +206,8 @@ std::string words(std::string_view name) {
                               Title{"class", "access pattern"},
                               Title{"beside_global", "ratio to global"},
                               Title{"end_droop", "loss at largest stride"},
+                              Title{"idle_units", "idle compute units"},
+                              Title{"lanes_together", "lanes per request"},
                               Title{"limit", "limited by"},
                               Title{"slow_round_trip", "99th percentile round trip"},
                               Title{"unit_bandwidth", "bandwidth per compute unit"},
