@@ -39,8 +39,8 @@ typedef uint word;
 #define MEMORY constant
 #endif
 
-// `cursor` refers to a node. LOAD returns the next node. OFFSET_OF returns the node's byte offset,
-// which is the checksum.
+// `cursor` refers to a node. LOAD returns the next node's cursor. OFFSET_OF returns a node's byte
+// offset, CURSOR_AT the reverse. The last node's offset is the checksum.
 #if SPACE == SPACE_IMAGE
 typedef int cursor;
 #define LOAD(at) ((int)read_imageui(ring, at).x)

@@ -115,7 +115,7 @@ double noise_of_middles(const Parts& parts) {
 /// Returns the range of five values without the share that noise explains. The result is at least
 /// 70 % of `range`, since the range of five values varies much by chance.
 double without_noise(double range, double noise) {
-  constexpr double mean_range_of_five = 2.326;  // of normal values
+  constexpr double mean_range_of_five = 2.326;  // in standard deviations of normal values
   constexpr double min_share = 0.7;
   const double by_noise = mean_range_of_five * noise;
   return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
@@ -329,9 +329,9 @@ double changed_meanwhile(const Finding& finding, std::span<const Disturbance> di
   // If the part p of a time changes by the share d, p becomes p (1 + d) / (1 + p d). To first
   // order, the change of p is p (1 - p) d.
   const double widest = max_disturbance(disturbances);
-  // Factor by which extrapolation increases a disturbance. The noise test slows a kernel down
-  // several times, and extrapolates a line through its times to zero noise. A change d of one time
-  // changes the extrapolated value by about 2 d.
+  // Factor by which extrapolation increases a disturbance. The noise test times the kernel at
+  // several amounts of noise, and extrapolates a line through these times to zero noise. A relative
+  // change d of one time changes the extrapolated value by about 2 d.
   constexpr double drawn_back = 2.0;
   if (finding.name == stack_absorbed_name) return drawn_back * widest;
   const double part = std::clamp(*finding.value, 0.0, 1.0);

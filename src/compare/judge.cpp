@@ -338,7 +338,7 @@ Verdict direction_of(const Finding& finding, bool is_more) {
 }
 
 bool is_bracket(const Finding& finding) {
-  // Passing values in bytes are calculated from times, and have no bracket.
+  // Sizes of Role::passing are calculated from times, not bracketed by two measured sizes.
   return finding.unit == "bytes" && finding.role != Role::passing;
 }
 

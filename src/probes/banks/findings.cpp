@@ -332,8 +332,8 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
 }
 
 /// Returns `finding` with the median time of the patterns in `indices`. A disturbed pass affects
-/// all patterns, so the interval includes the scatter of the medians of passes. If the times' own
-/// intervals include this scatter, the interval includes the medians of their ends.
+/// all patterns, so the interval includes the scatter between passes. If the intervals of the
+/// patterns' times already include it, the interval ends at the medians of their ends.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> indices,
                            Finding finding) {
   std::vector<double> times;

@@ -46,8 +46,8 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-/// Adds the parts of the bar. `starting`: share of the time that starting the groups takes, which
-/// is a part of the time that is left without the causes.
+/// Adds the parts of the stacked bar: the causes, starting groups and the remainder. `starting`:
+/// share of the time in which groups start, which is subtracted from the remainder.
 void add_stack(const KernelCauses& causes, const std::optional<KernelCause>& starting,
                const std::string& series, Findings& found) {
   for (const KernelCause& each : causes.causes) {

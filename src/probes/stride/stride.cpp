@@ -394,7 +394,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kind
   return {};
 }
 
-/// Checks --work-group. The valid powers of two depend on the device.
+/// Returns what is wrong with --work-group; empty for a power of two up to the device's maximum.
 std::string check_work_group(const DeviceInfo& device, const Options& requested) {
   const std::uint64_t most = max_work_group(device);
   if (requested.work_group > most) {

@@ -282,7 +282,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
 
 // Size in bytes of a vector of the copy kernel. All transfer sizes are multiples of this size.
 constexpr std::uint64_t granule = 16;
-// Size of the smallest transfer, whose time is the start-up on every device.
+// Smallest default size, for which start-up dominates on every device.
 constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {

@@ -141,7 +141,8 @@ bool is_within(const Branches& inner, const Branches& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
-// Limits of what is recorded about a header's insertions. Real programs are far below these limits.
+// Limits on the recorded insertions of a header: nesting of #if, and number. A header inserted
+// beyond a limit may be inserted again. Real programs are far below these limits.
 constexpr std::size_t max_branches = 256;
 constexpr std::size_t max_places = 16;
 
