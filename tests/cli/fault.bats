@@ -275,5 +275,5 @@ failed_points() {
   json_says '.results[0].warnings | map(select(.code == "point_refused").facts) == [{"series": "load-model",
     "reason": "the driver runs this kernel with at most 16 work-items per work-group, but the probe needs 32", "points": 2}]' a.json
   run --separate-stderr "$CLPROBE" report a.json
-  [[ $output == *'with at most 16 work-items per work-group, but the probe needs 32'* ]]
+  [[ $output == *'with at most 16 work-items'* ]]
 }
