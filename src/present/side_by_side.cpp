@@ -210,7 +210,10 @@ void add_causes(std::span<const Run> runs, const std::string& probe, Table& tabl
       for (const std::vector<Stack>& of_run : stacks) {
         const auto stack = std::ranges::find(of_run, bar, &Stack::bar);
         const StackPart* const part = stack == of_run.end() ? nullptr : part_of(*stack, label);
-        cells.push_back({part == nullptr ? "" : quantity_text(part->share, "share")});
+        const bool is_resolved = part != nullptr && part->is_resolved;
+        cells.push_back({part == nullptr ? ""
+                         : is_resolved   ? quantity_text(part->share, "share")
+                                         : std::string(stack_not_resolved)});
       }
       table.rows.push_back(std::move(cells));
     }

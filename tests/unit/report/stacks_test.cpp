@@ -17,6 +17,7 @@
 #include "golden.hpp"
 #include "present/api/report.hpp"
 #include "present/blocks.hpp"
+#include "present/side_by_side.hpp"
 #include "present/stacks.hpp"
 #include "present/svg.hpp"
 #include "text/api/text.hpp"
@@ -281,6 +282,17 @@ Run unresolved_run() {
   }
   findings.push_back(part("memory", stack_view_shapley, "unattributed", 0.39, 0.05));
   return run;
+}
+
+TEST_CASE("a cause that one run resolves is not resolved in a run whose interval includes 0") {
+  std::vector<Run> runs{unresolved_run(), unresolved_run()};
+  runs[1].results[0].findings[0].value = 0.001;
+  runs[1].results[0].findings[0].reason = "not resolved: the interval includes 0";
+  std::string cells;
+  for (const auto& row : report::shared_table(runs, "stalls", report::Form::whole).rows) {
+    if (row[0].text == "memory:") cells += row[2].text + " " + row[3].text + " " + row[4].text;
+  }
+  CHECK(cells == "L2 60 % not resolved");
 }
 
 std::size_t times_in(const std::string& text, std::string_view words) {
