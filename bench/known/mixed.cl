@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
 // Returns a word of which every bit depends on all bits of `x`. The result is 0 only for 0. The
-// host's version is in src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting
-// for hash functions, 2018.
+// host's version is in src/probes/shared/permutation.hpp. Source: lowbias32 of C. Wellons,
+// Prospecting for hash functions, 2018.
 inline uint mixed(uint x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -76,7 +76,7 @@ inline uint mixed(uint x) {
 //   tile_loads   loads of local memory
 //   chain_steps  operations
 //   turn_steps   operations by the active work-items
-// A barrier follows. Kernels that wait for a unit only perform near_loads loads and the work of
+// A barrier follows. In structural cases, an iteration has only near_loads loads and the work of
 // stalls_structural.clh. Work-items from `workers` on only make noise: operations or loads whose
 // results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,

@@ -35,8 +35,8 @@ def report_of(program: str, path: str, form: str) -> str:
 def findings(paths: list[str], program: str = "clprobe") -> list[Row]:
     """One row per finding; absent fields are None.
 
-    `program` computes the findings from the samples, because a file stores the findings of the clprobe version
-    that wrote the file.
+    `program` computes the findings from the samples, because a file stores the findings of the clprobe
+    version that wrote the file.
     """
     rows = []
     for path in paths:
@@ -53,7 +53,7 @@ def findings(paths: list[str], program: str = "clprobe") -> list[Row]:
 def curves(paths: list[str], program: str = "clprobe") -> list[Row]:
     """One row per point of a curve: the value that clprobe's charts show, and its interval.
 
-    `program` computes the rows from the samples. A file whose name ends in curves.csv already contains the rows.
+    `program` computes the rows from the samples. A file whose name ends in curves.csv already contains them.
     """
     rows: list[Row] = []
     for path in paths:

@@ -166,10 +166,10 @@ void LivePasses::report_progress(std::chrono::duration<double> spent,
                                  std::chrono::duration<double> time) const {
   const auto decided = std::ranges::count_if(
       headlines_, [](const Headline& each) { return each.is_settled || each.is_lost; });
-  observer_.progress(
-      {.title = fmt::format("alternating: {} of {} main findings decided", decided, headlines_.size()),
-       .done_share = std::min(1.0, spent / time),
-       .seconds_left = (time - spent).count()});
+  observer_.progress({.title = fmt::format("alternating: {} of {} main findings decided", decided,
+                                           headlines_.size()),
+                      .done_share = std::min(1.0, spent / time),
+                      .seconds_left = (time - spent).count()});
 }
 
 void LivePasses::run(std::chrono::duration<double> time) {

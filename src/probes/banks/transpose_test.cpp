@@ -173,7 +173,8 @@ TEST_CASE("simulated: columns of plain rows take 32 ways, and those of padded on
   for (const char* const name : {"kepler-k20-prt", "gtx-780-ti", "hopper-like"}) {
     CAPTURE(name);
     const simulator::Machine machine = simulator::preset(name);
-    request.own.set("word-size", std::vector<std::string>{std::to_string(machine.local.bank_bytes)});
+    request.own.set("word-size",
+                    std::vector<std::string>{std::to_string(machine.local.bank_bytes)});
     const ProbeResult result = simulated(machine, request);
     const auto time_of = [&](std::string_view series) {
       const auto found = std::find_if(
