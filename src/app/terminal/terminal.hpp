@@ -74,7 +74,7 @@ std::string compose_title(const std::string& title, const std::string& activity,
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
 /// Line on a terminal that shows progress. show() redraws it in place at most 10 times per second.
-/// Nothing is drawn if the descriptor cannot redraw a line. Failed writes are ignored. The
+/// Draws nothing if the descriptor cannot redraw a line. Failed writes are ignored. The
 /// destructor clears the line. Thread-safe.
 class ProgressLine {
  public:
