@@ -36,6 +36,20 @@ changed_files() {
   git diff --name-only --no-renames "$base" -- && git ls-files --others --exclude-standard
 }
 
+# changed_code: prints those of the C files on stdin whose code differs from the base, comments aside.
+changed_code() {
+  local base file
+  base=$(base_commit)
+  while IFS= read -r file; do
+    if ! cmp --quiet <(git show "$base:$file" 2>/dev/null | without_comments) <(without_comments <"$file"); then
+      printf '%s\n' "$file"
+    fi
+  done
+}
+
+# without_comments: prints the tokens of the C source on stdin, one per line, without comments.
+without_comments() { gcc -fpreprocessed -dD -E -P -w -x c - | tr --squeeze-repeats '[:space:]' '\n'; }
+
 # drawn SHARE: prints one in SHARE of the lines on stdin. The choice differs for each commit, so that every
 # line is drawn eventually.
 drawn() {

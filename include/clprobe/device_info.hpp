@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "clprobe/parameters.hpp"
 #include "clprobe/units.hpp"
@@ -114,6 +115,9 @@ inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType:
 /// drivers report the size of the first cache level, and other drivers that of the last cache
 /// level.
 Bytes reported_cache(const DeviceInfo& device);
+/// Returns a device's name without the prefix that PoCL puts before it: the driver and the
+/// architecture, as in "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
+std::string_view model_name(std::string_view device, DeviceType type);
 /// Returns true if `ticks_per_ns` is at least 98 % of the maximum core clock that the driver
 /// reports. Returns false for constant-rate clocks and for drivers that report no maximum.
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns);

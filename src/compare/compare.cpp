@@ -388,7 +388,7 @@ class Comparator {
 
   void match_findings(std::size_t run, const ComparedResult& baseline,
                       const ComparedResult& other) {
-    const bool is_same_device = runs_[run].device == baseline_.device;
+    const bool is_same_device = are_of_one_device(baseline_, runs_[run]);
     const LevelMaps maps = paired_levels(baseline, other, is_same_device);
     const auto theirs = keyed(baseline, {});
     const auto ours = keyed(other, maps);
@@ -483,8 +483,12 @@ std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
   return fmt::format("; but measured by {} (baseline: {})", other.method, baseline.method);
 }
 
+bool are_of_one_device(const RunDigest& a, const RunDigest& b) {
+  return a.type == b.type && model_name(a.device, a.type) == model_name(b.device, b.type);
+}
+
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
-  if (other.device != baseline.device) return {};
+  if (!are_of_one_device(baseline, other)) return {};
   std::vector<std::string> texts;
   const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
     if (before.empty() || now.empty() || before == now) return;

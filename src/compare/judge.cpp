@@ -472,7 +472,9 @@ bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& o
 bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,
                       const Judgement& judged) {
   constexpr double max_factor = 10.0;
-  if (!baseline.is_of_virtual_cpu || !other.is_of_virtual_cpu) return false;
+  // Older documents of a virtual machine do not state that it is one.
+  if (!baseline.is_of_virtual_cpu && !other.is_of_virtual_cpu) return false;
+  if (baseline.degrees != normal_degrees || other.degrees != normal_degrees) return false;
   if (!baseline.finding.value || !other.finding.value) return false;
   if (!judged.ratio || baseline.finding.unit == "bytes") return true;
   return std::max(*judged.ratio, 1.0 / *judged.ratio) <= max_factor;

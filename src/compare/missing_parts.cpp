@@ -186,7 +186,7 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
   const std::string reason = reason_of_probe(baseline, result, runs[run], other);
   if (!reason.empty()) add("", reason);
   if (!gaps.empty() || other == nullptr) return gaps;
-  const bool is_same_device = runs[run].device == baseline.device;
+  const bool is_same_device = are_of_one_device(baseline, runs[run]);
   for (const Cut& cut : find_cuts(result, *other, is_same_device)) add(cut.series, cut.reason);
   Headlines headlines;
   for (const ComparedRow& row : comparison.rows) {

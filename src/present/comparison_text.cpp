@@ -305,7 +305,7 @@ std::string curve_text(const CurveSummary& curve) {
 std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run) {
   const RunDigest& baseline = runs[comparison.baseline];
-  if (run == comparison.baseline || runs[run].device != baseline.device) return {};
+  if (run == comparison.baseline || !are_of_one_device(baseline, runs[run])) return {};
   std::vector<std::string> notes = differing_origins(baseline, runs[run]);
   const auto row = std::ranges::find(comparison.rows, clock_section, &ComparedRow::probe);
   if (row == comparison.rows.end()) return notes;

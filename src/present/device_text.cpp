@@ -57,17 +57,7 @@ std::string clock_text(const Clock& clock) {
 namespace {
 
 std::string model_of(const std::string& device, DeviceType type) {
-  std::string name = device;
-  // PoCL puts the driver and the architecture before the name: "cpu-skylake-avx512-Intel(R) ...".
-  if (type == DeviceType::cpu) {
-    for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 1)) {
-      const bool is_model = at + 1 < name.size() && name[at + 1] >= 'A' && name[at + 1] <= 'Z';
-      const bool is_prefix = name.starts_with("cpu-") || name.starts_with("pthread-");
-      if (!is_model || !is_prefix) continue;
-      name.erase(0, at + 1);
-      break;
-    }
-  }
+  std::string name(model_name(device, type));
   for (const std::string_view noise : {"(R)", "(TM)", "(r)", "(tm)", " Processor"}) {
     for (std::size_t at = name.find(noise); at != std::string::npos; at = name.find(noise)) {
       name.erase(at, noise.size());

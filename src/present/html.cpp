@@ -176,6 +176,7 @@ std::string_view explanation_of(const std::string& probe) {
 
 struct Named {
   std::span<const Run> runs;
+  SideBySide side_by_side{runs};
   std::vector<std::string> titles{};
 };
 
@@ -247,7 +248,7 @@ std::string device_part(const Named& named, const ProbeResult& result, std::size
 
 std::string findings_part(const Named& named, const std::string& probe) {
   if (named.runs.size() > 1) {
-    const Table table = shared_table(named.runs, probe, Form::whole);
+    const Table table = named.side_by_side.table(probe, Form::whole);
     if (!table.rows.empty()) return to_html(table);
   }
   for (const auto& [run, result] : results_of(named.runs, probe)) {
@@ -405,7 +406,7 @@ constexpr std::string_view data_text =
     "id=\"downloads\"></p>\n";
 
 std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
-  const Named named{runs, run_titles(runs)};
+  const Named named{.runs = runs, .titles = run_titles(runs)};
   const std::vector<std::string> probes = probes_of(runs);
   std::string sections;
   for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);

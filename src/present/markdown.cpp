@@ -62,8 +62,9 @@ namespace {
 std::string markdown_of_runs(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::vector<report::Block> blocks;
   if (runs.size() > 1) {
+    const report::SideBySide side_by_side(runs);
     for (const std::string& probe : report::probes_of(runs)) {
-      report::Table table = report::shared_table(runs, probe, report::Form::whole);
+      report::Table table = side_by_side.table(probe, report::Form::whole);
       if (!table.rows.empty()) blocks.emplace_back(std::move(table));
     }
   }

@@ -89,28 +89,30 @@ std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& re
   return levels;
 }
 
-/// Returns the digest of a probe's result. The whole run is digested, as in comparisons, since
-/// levels get their names from other probes as well.
-ComparedResult digest_of(Run run, std::string_view probe) {
-  std::ranges::copy(run.unshown, std::back_inserter(run.results));
-  RunDigest all = digest(run, "");
-  return std::move(*std::ranges::find(all.results, probe, &ComparedResult::probe));
+const ComparedResult& digested(const RunDigest& run, std::string_view probe) {
+  return *std::ranges::find(run.results, probe, &ComparedResult::probe);
 }
 
 }  // namespace
 
-std::vector<LevelPositions> level_positions(std::span<const Run> runs, std::string_view probe) {
-  std::vector<LevelPositions> all(runs.size());
-  std::vector<ComparedResult> digests(runs.size());
+SideBySide::SideBySide(std::span<const Run> runs) : runs_(runs) {
+  if (runs.size() < 2) return;
+  for (Run run : runs) {
+    std::ranges::move(run.unshown, std::back_inserter(run.results));
+    digests_.push_back(digest(run, ""));
+  }
+}
+
+std::vector<LevelPositions> SideBySide::level_positions(std::string_view probe) const {
+  std::vector<LevelPositions> all(runs_.size());
   std::map<std::string_view, std::size_t> first_with;
-  for (const auto& [run, result] : results_of(runs, probe)) {
-    if (runs.size() > 1) digests[run] = digest_of(runs[run], probe);
+  for (const auto& [run, result] : results_of(runs_, probe)) {
     for (const auto& [series, levels] : levels_by_series(*result)) {
       const std::size_t first = first_with.emplace(series, run).first->second;
       LevelMaps maps;
       if (first != run) {
-        maps = paired_levels(digests[first], digests[run],
-                             runs[first].device.name == runs[run].device.name);
+        maps = paired_levels(digested(digests_[first], probe), digested(digests_[run], probe),
+                             are_of_one_device(digests_[first], digests_[run]));
       }
       const auto map = maps.find(series);
       add_positions(all[run], series, levels, map == maps.end() ? nullptr : &map->second);
@@ -229,18 +231,18 @@ std::string shared_text(const Finding* finding, std::string_view nothing) {
   return value.empty() ? short_reason(reason_text(*finding)) : value;
 }
 
-Table shared_table(std::span<const Run> runs, const std::string& probe, Form form) {
+Table SideBySide::table(const std::string& probe, Form form) const {
   Table table{.title = "Findings, devices side by side",
               .kind = "findings shared",
               .head = {probe, "level", "finding"},
               .names = 3,
               .is_of_devices = true};
-  for (std::string& title : run_titles(runs)) table.head.push_back(std::move(title));
-  const auto results = results_of(runs, probe);
+  for (std::string& title : run_titles(runs_)) table.head.push_back(std::move(title));
+  const auto results = results_of(runs_, probe);
   if (results.size() < 2) return table;
-  const std::vector<std::string> names = names_of(runs, probe);
-  const std::vector<std::string_view> order = series_of(runs, probe);
-  const std::vector<LevelPositions> positions = level_positions(runs, probe);
+  const std::vector<std::string> names = names_of(runs_, probe);
+  const std::vector<std::string_view> order = series_of(runs_, probe);
+  const std::vector<LevelPositions> positions = level_positions(probe);
   SharedRows rows;
   std::set<std::tuple<std::ptrdiff_t, int, std::size_t>> timed;
   for (const auto& [run, result] : results) {
@@ -250,7 +252,7 @@ Table shared_table(std::span<const Run> runs, const std::string& probe, Form for
       const auto series = std::ranges::find(order, each.series) - order.begin();
       const int position = position_of(positions[run], each);
       std::vector<const Finding*>& cells = rows[{series, position, name - names.begin()}];
-      cells.resize(runs.size(), nullptr);
+      cells.resize(runs_.size(), nullptr);
       if (cells[run] == nullptr) cells[run] = &each;
       if (each.unit == "seconds" && each.value) timed.insert({series, position, run});
     }
@@ -269,15 +271,16 @@ Table shared_table(std::span<const Run> runs, const std::string& probe, Form for
                                       [](const Cell& cell) { return !cell.text.empty(); });
     if (has_text) table.rows.push_back(std::move(cells));
   }
-  add_causes(runs, probe, table);
+  add_causes(runs_, probe, table);
   return table;
 }
 
 void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
   Table all{.head = {"probe", "finding"}, .names = 2, .is_of_devices = true};
   for (std::string& title : run_titles(runs)) all.head.push_back(std::move(title));
+  const SideBySide side_by_side(runs);
   for (const std::string& probe : probes_of(runs)) {
-    const Table table = shared_table(runs, probe, form);
+    const Table table = side_by_side.table(probe, form);
     for (const std::vector<Cell>& row : table.rows) {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < table.names; ++i) {

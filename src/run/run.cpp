@@ -50,6 +50,17 @@ Bytes reported_cache(const DeviceInfo& device) {
   return {static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes))};
 }
 
+std::string_view model_name(std::string_view device, DeviceType type) {
+  if (type != DeviceType::cpu || !(device.starts_with("cpu-") || device.starts_with("pthread-"))) {
+    return device;
+  }
+  for (std::size_t at = 1; at < device.size(); ++at) {
+    const bool begins_model = device[at - 1] == '-' && device[at] >= 'A' && device[at] <= 'Z';
+    if (begins_model) return device.substr(at);
+  }
+  return device;
+}
+
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns) {
   constexpr double nearly = 0.98;
   if (device.clock.rate != ClockRate::core_cycles) return false;

@@ -263,7 +263,7 @@ Files select_files(const cli::Options& options) {
 /// may be pooled.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
-  if (run.device != first.device) reasons.emplace_back("different devices");
+  if (!are_of_one_device(first, run)) reasons.emplace_back("different devices");
   for (const ComparedResult& one : first.results) {
     for (const ComparedResult& other : run.results) {
       if (one.probe != other.probe || is_same_method(one, other)) continue;

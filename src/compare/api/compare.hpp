@@ -117,6 +117,10 @@ inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
+/// Returns true for two devices of one model. The names that different versions of PoCL give to one
+/// CPU differ in their prefix.
+bool are_of_one_device(const RunDigest& a, const RunDigest& b);
+
 /// Returns the differences between two runs of one device, except in their results: "another card
 /// of the same model: UUID bb instead of aa", "driver 2 instead of 1". Empty if no difference is
 /// known.

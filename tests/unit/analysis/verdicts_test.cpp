@@ -237,8 +237,10 @@ TEST_CASE("on the CPU of a virtual machine one run a side tells no change that o
   CHECK(judged(10.1e-6, true, true).verdict == Verdict::worse);
   CHECK(judged(0.099e-6, true, true).verdict == Verdict::better);
   CHECK(judged(2.9e-6, true, true, 1000).verdict == Verdict::worse);
-  CHECK(judged(2.9e-6, false, true).verdict == Verdict::worse);
-  CHECK(judged(2.9e-6, true, false).verdict == Verdict::worse);
+  CHECK(judged(2.9e-6, false, true).verdict == Verdict::unclear);
+  CHECK(judged(2.9e-6, true, false).verdict == Verdict::unclear);
+  CHECK(judged(2.9e-6, true, false, 1000).verdict == Verdict::worse);
+  CHECK(judged(2.9e-6, false, false).verdict == Verdict::worse);
   CHECK(judged(1.01e-6, true, true).verdict == Verdict::same);
 }
 

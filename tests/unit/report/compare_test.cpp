@@ -398,6 +398,20 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
   CHECK(global->note == "step_bytes 64 (baseline: 128)");
 }
 
+TEST_CASE("a CPU is one device under all versions of PoCL") {
+  const auto run = [](std::string_view device, DeviceType type) {
+    return RunDigest{.device = std::string(device), .type = type};
+  };
+  const RunDigest old = run("pthread-skylake-avx512-Intel(R) Xeon", DeviceType::cpu);
+  CHECK(are_of_one_device(old, run("cpu-skylake-avx512-Intel(R) Xeon", DeviceType::cpu)));
+  CHECK(are_of_one_device(old, run("Intel(R) Xeon", DeviceType::cpu)));
+  CHECK_FALSE(are_of_one_device(old, run("cpu-skylake-avx512-Intel(R) Core", DeviceType::cpu)));
+  CHECK_FALSE(are_of_one_device(run("cpu-X", DeviceType::gpu), run("X", DeviceType::gpu)));
+  // A name without a model is compared whole.
+  CHECK_FALSE(
+      are_of_one_device(run("cpu-unknown", DeviceType::cpu), run("unknown", DeviceType::cpu)));
+}
+
 TEST_CASE("a CPU is known to be a virtual machine's, and a GPU is nobody else's") {
   const auto is_virtual = [](Run run) {
     run.host.is_virtual = true;

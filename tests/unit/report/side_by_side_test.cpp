@@ -116,7 +116,7 @@ TEST_CASE("peers of several devices stand in their order, whichever device lacks
   const std::vector<Run> runs{run_with_peers({"1", "2"}), run_with_peers({"0", "2"}),
                               run_with_peers({"0", "1"})};
   std::vector<std::string> rows;
-  for (const auto& row : report::shared_table(runs, "transfer", report::Form::whole).rows) {
+  for (const auto& row : report::SideBySide(runs).table("transfer", report::Form::whole).rows) {
     if (rows.empty() || rows.back() != row[0].text) rows.push_back(row[0].text);
   }
   CHECK(rows == std::vector<std::string>{"both-pinned", "to-peer-0", "from-peer-0", "to-peer-1",
@@ -128,7 +128,7 @@ TEST_CASE("levels of devices stand side by side by what they are, not by their n
                               run_with_levels("second", {12, 110, 200, 420}),
                               run_with_levels("third", {11, 410})};
   std::vector<std::string> rows;
-  for (const auto& row : report::shared_table(runs, "latency", report::Form::whole).rows) {
+  for (const auto& row : report::SideBySide(runs).table("latency", report::Form::whole).rows) {
     if (row[2].text != "latency") continue;
     std::string text = row[1].text + ":";
     for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -139,7 +139,8 @@ TEST_CASE("levels of devices stand side by side by what they are, not by their n
   }
   CHECK(rows == std::vector<std::string>{"1: 10.0 ns 12.0 ns 11.0 ns", "2: 100 ns 110 ns -",
                                          "2+: - 200 ns -", "3: 400 ns 420 ns 410 ns"});
-  const std::vector<report::LevelPositions> positions = report::level_positions(runs, "latency");
+  const std::vector<report::LevelPositions> positions =
+      report::SideBySide(runs).level_positions("latency");
   CHECK(report::position_text(positions[1].at({"image", 4})) == "3");
   // In every format: memory is in one row, with its own number as the first run has it.
   CHECK(table_of(runs, 120).find("image 2+ latency") != std::string::npos);

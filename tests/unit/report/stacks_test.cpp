@@ -289,7 +289,7 @@ TEST_CASE("a cause that one run resolves is not resolved in a run whose interval
   runs[1].results[0].findings[0].value = 0.001;
   runs[1].results[0].findings[0].reason = "not resolved: the interval includes 0";
   std::string cells;
-  for (const auto& row : report::shared_table(runs, "stalls", report::Form::whole).rows) {
+  for (const auto& row : report::SideBySide(runs).table("stalls", report::Form::whole).rows) {
     if (row[0].text == "memory:") cells += row[2].text + " " + row[3].text + " " + row[4].text;
   }
   CHECK(cells == "L2 60 % not resolved");
