@@ -104,7 +104,7 @@ class ComparisonBlocks {
     if (shown.empty()) return;
     blocks_.emplace_back(Heading{});
     const std::size_t rest =
-        detail_ == Detail::all ? 0 : shown.size() - std::min(shown.size(), summary_lines);
+        detail_ != Detail::screen ? 0 : shown.size() - std::min(shown.size(), summary_lines);
     shown.resize(shown.size() - rest);
     std::vector<std::string> leads;
     int lead_width = 0;
@@ -117,7 +117,7 @@ class ComparisonBlocks {
     }
     const std::size_t lines_each = summary_lines / shown.size();
     const auto fits = [&](const std::string& text) {
-      return detail_ == Detail::all || wrap(text, width_ - lead_width - 3).size() <= lines_each;
+      return detail_ != Detail::screen || wrap(text, width_ - lead_width - 3).size() <= lines_each;
     };
     for (std::size_t i = 0; i < shown.size(); ++i) {
       add_item(leads[i], brief_summary_of(comparison_, shown[i], fits));

@@ -247,7 +247,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     if (!is_asked_for) continue;
     ChartSeries series{name, {}};
     for (const Point& point : result.points) {
-      if (point.series != name) continue;
+      if (point.series != name || !point.failure.empty()) continue;
       const std::optional<double> x = numeric(point, chart.x_name);
       const std::optional<Estimate> y = estimate(point, device);
       // A slope between noisy times may be negative; a logarithmic axis cannot show it.

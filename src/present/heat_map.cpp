@@ -226,7 +226,7 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device) 
     for (const Point& point : result.points) {
       const auto x = numeric(point, axes->x);
       const auto y = numeric(point, axes->y);
-      if (point.series != series || !x || !y) continue;
+      if (point.series != series || !point.failure.empty() || !x || !y) continue;
       const std::optional<Estimate> time = estimate(point, device);
       if (!time || !(time->ns > 0.0)) continue;
       grid.cells.push_back({*y, chart_point(*x, *time, is_rate)});

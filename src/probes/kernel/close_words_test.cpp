@@ -23,6 +23,7 @@ bool are_close(const std::vector<float>& first, const std::vector<float>& second
 
 bundle::Bundle bundle_of(const std::string& parameters, const std::vector<std::size_t>& objects) {
   bundle::Bundle made;
+  made.launch.program.units = {{}};
   made.texts = {"kernel void k(" + parameters + ") { }"};
   made.launch.kernel = "k";
   made.launch.objects.resize(2);

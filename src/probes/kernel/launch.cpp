@@ -133,11 +133,29 @@ Work prepare(Replays& replays, const Point& point) {
   return work;
 }
 
+/// Returns a program that is not yet built. Throws DeviceError if the device does not take the
+/// form.
+cl::Program program_of(const Session& session, const std::string& text, bundle::Form form) {
+  try {
+    if (form == bundle::Form::spirv) {
+      return cl::Program(session.context(), std::vector<char>(text.begin(), text.end()));
+    }
+    if (form == bundle::Form::binary) {
+      return cl::Program(session.context(), {session.device()},
+                         cl::Program::Binaries{{text.begin(), text.end()}});
+    }
+    return cl::Program(session.context(), text);
+  } catch (const cl::Error& error) {
+    throw DeviceError(fmt::format("the device does not take the program ({}): {}",
+                                  bundle::to_word(form), describe(error)));
+  }
+}
+
 /// Builds a text, or only compiles the text if the program has several texts. Throws DeviceError
 /// with the first line of the build log.
-cl::Program build_text(const Session& session, const std::string& text, const std::string& options,
-                       bool is_whole) {
-  cl::Program program(session.context(), text);
+cl::Program build_text(const Session& session, const std::string& text, bundle::Form form,
+                       const std::string& options, bool is_whole) {
+  cl::Program program = program_of(session, text, form);
   try {
     if (is_whole) {
       program.build(session.device(), options.c_str());
@@ -182,7 +200,10 @@ cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
   std::vector<cl::Program> units;
   units.reserve(made.units.size());
   for (std::size_t i = 0; i < made.units.size(); ++i) {
-    units.push_back(build_text(session, preamble + bundle.texts[i], bundle.options[i], is_whole));
+    const bundle::Form form = made.units[i].form;
+    const std::string text =
+        form == bundle::Form::text ? preamble + bundle.texts[i] : bundle.texts[i];
+    units.push_back(build_text(session, text, form, bundle.options[i], is_whole));
   }
   if (is_whole) return units.front();
   try {

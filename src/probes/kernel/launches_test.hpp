@@ -24,6 +24,7 @@ inline constexpr std::string_view triad =
 
 inline AskedLaunch asked(const std::string& text, std::uint64_t groups) {
   AskedLaunch launch{.label = "triad"};
+  launch.bundle.launch.program.units = {{}};
   launch.bundle.texts = {text};
   launch.bundle.options = {""};
   launch.bundle.id = "0123456789abcdef";

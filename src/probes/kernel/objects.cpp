@@ -160,7 +160,9 @@ std::vector<float> floats_in(std::string_view bytes) {
 }
 
 std::vector<prelude::Parameter> parameters_of_kernel(const bundle::Bundle& bundle) {
-  for (const std::string& text : bundle.texts) {
+  for (std::size_t i = 0; i < bundle.texts.size(); ++i) {
+    if (bundle.launch.program.units[i].form != bundle::Form::text) continue;
+    const std::string& text = bundle.texts[i];
     for (const prelude::KernelPosition& each : prelude::find_kernels(text, bundle.launch.kernel)) {
       if (each.name == bundle.launch.kernel) return each.parameters;
     }

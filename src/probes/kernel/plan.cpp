@@ -309,6 +309,9 @@ prelude::NdRange range_for_prelude(const bundle::NdRange& range) {
 prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& device) {
   prelude::Program program{.sources = bundle.texts};
   for (const bundle::Unit& unit : bundle.launch.program.units) {
+    if (unit.form != bundle::Form::text) {
+      return prelude::all_refused("the program has no OpenCL C text");
+    }
     program.options += (program.options.empty() ? "" : " ") + unit.options;
   }
   prelude::Judgement judgement = prelude::judge(program, bundle.launch.kernel);

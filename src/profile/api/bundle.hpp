@@ -265,12 +265,26 @@ struct NdRange {
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-/// Text in OpenCL C with the options of its build or compilation.
+/// Form in which the application gave a unit to the driver.
+enum class Form { text, spirv, binary };
+
+struct FormRow {
+  Form value;
+  std::string_view word;
+  std::string_view extension;  ///< of the unit's file in a bundle
+};
+template <>
+inline constexpr auto rows_of<Form> =
+    std::array{FormRow{Form::text, "opencl_c", ".cl"}, FormRow{Form::spirv, "spirv", ".spv"},
+               FormRow{Form::binary, "binary", ".bin"}};
+
+/// Text in OpenCL C, SPIR-V, or a binary, with the options of its build or compilation.
 struct Unit {
   std::string sha256{};  ///< hash of the text; empty if the text comes from a separate file
   std::string options{};
   /// Headers that the text includes, by their index in the program.
   std::vector<includes::Include> includes{};
+  Form form{Form::text};
 
   friend bool operator==(const Unit&, const Unit&) = default;
 };
@@ -420,7 +434,7 @@ Launch launch_from_json(std::string_view text);
 std::string sha256_of(std::string_view bytes);
 
 /// Returns the file name of a text in a bundle. `object_file`: the file name of an object.
-std::string text_file(std::string_view sha256);
+std::string text_file(std::string_view sha256, Form form = Form::text);
 std::string object_file(std::string_view sha256);
 
 /// Returns the bytes of an object that a user describes. Throws std::bad_alloc.

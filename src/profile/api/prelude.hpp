@@ -273,6 +273,9 @@ struct Program {
 /// makes its name, all verdicts except `renaming` are refusals.
 Judgement judge(const Program& program, std::string_view kernel);
 
+/// Returns verdicts that refuse every removal and any instrumentation, for this reason.
+Judgement all_refused(const std::string& reason);
+
 struct Parameter {
   /// Text of the declaration, with a space in place of each comment and line end.
   std::string text{};

@@ -70,6 +70,7 @@ Json write_includes(const std::vector<includes::Include>& list) {
 Json write_unit(const Unit& unit) {
   Json members = Json::object();
   if (!unit.sha256.empty()) members["sha256"] = unit.sha256;
+  if (unit.form != Form::text) members["form"] = to_word(unit.form);
   if (!unit.options.empty()) members["options"] = unit.options;
   if (!unit.includes.empty()) members["includes"] = write_includes(unit.includes);
   return members;
@@ -158,7 +159,9 @@ std::string sha256_of(std::string_view bytes) {
   return hexadecimal({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
-std::string text_file(std::string_view sha256) { return std::string(sha256) + ".cl"; }
+std::string text_file(std::string_view sha256, Form form) {
+  return std::string(sha256) + std::string(row_of(form).extension);
+}
 std::string object_file(std::string_view sha256) { return std::string(sha256) + ".bin"; }
 
 std::uint32_t dimensions_of(ImageKind kind) { return row_of(kind).dimensions; }

@@ -426,9 +426,10 @@ std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t h
 }
 
 Unit read_unit(const Cursor& cursor, std::size_t header_count) {
-  const auto [hash, options, list] = members(cursor, "sha256", "options", "includes");
+  const auto [hash, form, options, list] = members(cursor, "sha256", "form", "options", "includes");
   Unit unit;
   if (!hash.is_missing()) unit.sha256 = hash_in(hash);
+  if (!form.is_missing()) unit.form = known_word<Form>(form);
   if (!options.is_missing()) unit.options = text_of(options, max_options_bytes);
   unit.includes = read_includes(list, header_count);
   return unit;

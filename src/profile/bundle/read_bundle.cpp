@@ -58,12 +58,12 @@ std::string path_in(const std::string& folder, const std::string& file) {
 std::vector<std::string> files_of(const Launch& launch, const std::string& path,
                                   const std::string& folder) {
   std::vector<std::string> files{path};
-  const auto add = [&](const std::string& sha256, std::string (*name)(std::string_view)) {
-    if (!sha256.empty()) files.push_back(path_in(folder, name(sha256)));
+  const auto add = [&](const std::string& sha256, const std::string& name) {
+    if (!sha256.empty()) files.push_back(path_in(folder, name));
   };
-  for (const Unit& each : launch.program.units) add(each.sha256, text_file);
-  for (const Header& each : launch.program.headers) add(each.sha256, text_file);
-  for (const Object& each : launch.objects) add(each.sha256, object_file);
+  for (const Unit& each : launch.program.units) add(each.sha256, text_file(each.sha256, each.form));
+  for (const Header& each : launch.program.headers) add(each.sha256, text_file(each.sha256));
+  for (const Object& each : launch.objects) add(each.sha256, object_file(each.sha256));
   return files;
 }
 
@@ -125,7 +125,8 @@ std::string read_text(const Unit& unit, const std::string& folder, const std::st
         "{} names no kernel text: supply the text with --kernel-file FILE.cl --launch {}",
         quote(path), quote(path)));
   }
-  return read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
+  return read_hashed(path_in(folder, text_file(unit.sha256, unit.form)), unit.sha256,
+                     max_text_bytes);
 }
 
 void add_unit(const std::string& text, const std::string& options,
@@ -219,8 +220,14 @@ Bundle read_source(const Source& source) {
   if (!source.headers.empty()) folders.push_back(source.headers);
   const std::vector<std::string> headers = read_headers(program, folder);
   for (Unit& unit : program.units) {
+    if (is_described) unit.form = Form::text;
     const std::string text = is_described ? read_plain(source.kernel_file, max_text_bytes)
                                           : read_text(unit, folder, path);
+    if (unit.form != Form::text) {
+      bundle.texts.push_back(text);
+      bundle.options.push_back(unit.options);
+      continue;
+    }
     add_unit(
         text, unit.options,
         with_files(folders, text, unit.options, gathered_of(program, unit, headers), bundle.files),

@@ -38,10 +38,11 @@ class BundleFiles {
 
   /// Writes a text and returns its SHA-256. Throws Refusal if the text is too long or the file
   /// cannot be written.
-  [[nodiscard]] std::string add_text(std::string_view text) const {
+  [[nodiscard]] std::string add_text(std::string_view text,
+                                     bundle::Form form = bundle::Form::text) const {
     if (text.size() > bundle::max_text_bytes) throw Refusal("the program's text is too long");
     std::string hash = bundle::sha256_of(text);
-    write(bundle::text_file(hash), text);
+    write(bundle::text_file(hash, form), text);
     return hash;
   }
 
@@ -246,7 +247,9 @@ class CaptureLaunch {
     }
     for (const KnownProgram::Unit& unit : kernel.program->units) {
       const std::size_t first = launch_.program.headers.size();
-      bundle::Unit taken{files_.add_text(unit.text), unit.options};
+      bundle::Unit taken{.sha256 = files_.add_text(unit.text, unit.form),
+                         .options = unit.options,
+                         .form = unit.form};
       if (first + unit.headers.headers.size() <= includes::max_headers) {
         taken.includes = counted_from(first, unit.headers.includes);
         take_headers(unit.headers.headers);

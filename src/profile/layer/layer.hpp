@@ -88,6 +88,7 @@ struct KnownProgram {
   struct Unit {
     std::string text{};
     std::string options{};
+    bundle::Form form{bundle::Form::text};
     includes::Gathered headers{};  ///< headers found when the program was built
   };
   survey::Program identity{};  ///< identity of the program in the survey

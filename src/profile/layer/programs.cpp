@@ -108,15 +108,38 @@ void note_source(cl_program program, cl_uint count, const char** strings,
     if (is_capturing()) text += source;
   }
   note_program(program,
-               {.identity = {hash, ProgramKind::source}, .units = {{std::move(text), {}}}});
+               {.identity = {hash, ProgramKind::source}, .units = {{.text = std::move(text)}}});
 }
 
 void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
                  const unsigned char** binaries) {
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
-  note_program(program, {.identity = {hash, ProgramKind::binary},
-                         .problem = "the kernel's program came as a binary, without source text"});
+  KnownProgram what{.identity = {hash, ProgramKind::binary}};
+  if (count != 1) what.problem = "the kernel's program came as binaries for several devices";
+  if (is_capturing()) {
+    what.units.push_back(
+        {.text = std::string(bytes_of(binaries[0], lengths[0])), .form = bundle::Form::binary});
+  }
+  note_program(program, std::move(what));
+}
+
+void note_intermediate(cl_program program, const void* text, std::size_t length) {
+  KnownProgram what{.identity = {hash_text(bytes_of(text, length)), ProgramKind::intermediate}};
+  if (is_capturing()) {
+    what.units.push_back(
+        {.text = std::string(bytes_of(text, length)), .form = bundle::Form::spirv});
+  }
+  note_program(program, std::move(what));
+}
+
+/// Constants that the application sets in SPIR-V are part of the build, and bundles lack them.
+cl_int CL_API_CALL set_constant(cl_program program, cl_uint id, std::size_t bytes,
+                                const void* value) {
+  KnownProgram what = find_program(program);
+  what.problem = "the application sets specialization constants of the kernel's program";
+  note_program(program, std::move(what));
+  return State::below().clSetProgramSpecializationConstant(program, id, bytes, value);
 }
 
 /// Records build options and header files of a program. Adds the options and headers in memory to
@@ -131,7 +154,7 @@ void note_options(cl_program program, const char* options, cl_uint headers = 0,
     }
     for (KnownProgram::Unit& unit : what.units) {
       unit.options = options == nullptr ? "" : options;
-      unit.headers = find_headers(unit.text, unit.options);
+      if (unit.form == bundle::Form::text) unit.headers = find_headers(unit.text, unit.options);
     }
     if (headers > 0) what.problem = "the kernel's program is compiled with headers in memory";
     note_program(program, std::move(what));
@@ -164,7 +187,10 @@ void note_link(cl_program program, const char* options, cl_uint inputs,
   for (cl_uint i = 0; i < inputs; ++i) {
     const KnownProgram input = find_program(input_programs[i]);
     whole.identity.hash = mix(whole.identity.hash, input.identity.hash);
-    if (input.identity.kind != ProgramKind::source) whole.identity.kind = input.identity.kind;
+    if (input.identity.kind != ProgramKind::source) {
+      whole.identity.kind = input.identity.kind;
+      whole.problem = "the kernel's program is linked from binaries or SPIR-V";
+    }
     whole.units.insert(whole.units.end(), input.units.begin(), input.units.end());
     if (!input.problem.empty()) whole.problem = input.problem;
   }
@@ -273,10 +299,9 @@ void wrap_programs(cl_icd_dispatch& table) {
                 auto...) { note_binary(program, count, lengths, binaries); });
   wrap_creation<&Table::clCreateProgramWithIL>(
       table, [](cl_program program, cl_context, const void* text, std::size_t length, cl_int*) {
-        note_program(program,
-                     {.identity = {hash_text(bytes_of(text, length)), ProgramKind::intermediate},
-                      .problem = "the kernel's program came as intermediate language (IL)"});
+        note_intermediate(program, text, length);
       });
+  wrap<&Table::clSetProgramSpecializationConstant>(table, set_constant);
   wrap_creation<&Table::clCreateProgramWithBuiltInKernels>(
       table,
       [](cl_program program, cl_context, cl_uint, const cl_device_id*, const char* names, cl_int*) {

@@ -436,6 +436,8 @@ Judgement all_judged(const Verdict& verdict) {
 
 }  // namespace
 
+Judgement all_refused(const std::string& reason) { return all_judged(refused(reason)); }
+
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(reach);
