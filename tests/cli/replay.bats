@@ -249,7 +249,7 @@ end
   [ "$status" -eq 0 ]
   json_says '.ordinal == 7 and .survey.launches == 20' kept/add/launch.json
   clprobe profile --kernel add:21 -- "$CLPROBE_SURVEYED" many 20
-  [[ $status -eq 1 && $stderr == *"'add' is not captured: the program's second run did not make this launch 21 times" ]]
+  [[ $status -eq 1 && $stderr == *"'add' is not captured: the program's second run ended before making this launch 21 times" ]]
   clprobe profile --kernel nosuch -- "$CLPROBE_SURVEYED" many 20
   [[ $status -eq 2 && $stderr == *"the program does not launch 'nosuch'; it launches add" ]]
 }
@@ -379,7 +379,7 @@ end
     $(finding resident_groups 'k, by groups at once') == 'not reliable: '* ]]
   described 'kernel void k(global uint* a, uint n) { if (atomic_xchg(a, n) == n) a[1] = n; }'
   [ "$status" -eq 0 ]
-  [[ $(finding resident_groups 'k, by groups at once') == 'refused: groups may wait for each other: atomic_xchg' ]]
+  [[ $(finding resident_groups 'k, by groups at once') == 'refused: the kernel calls atomic_xchg, so groups can wait for each other' ]]
   json_says '[.results[0].points[].parameters.variant] | index("resident") == null' a.json
 }
 

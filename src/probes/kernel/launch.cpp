@@ -133,8 +133,8 @@ Work prepare(Replays& replays, const Point& point) {
   return work;
 }
 
-/// Builds a text, or only compiles the text if the program has several texts. Throws DeviceError
-/// with the first line of the build log.
+/// Builds a text or, if not `is_whole`, only compiles the text, to be linked later. Throws
+/// DeviceError with the first line of the build log.
 cl::Program build_text(const Session& session, const std::string& text, const std::string& options,
                        bool is_whole) {
   cl::Program program(session.context(), text);
