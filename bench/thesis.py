@@ -77,7 +77,7 @@ def stash_has_more(bars: Bars, kind: str) -> bool:
 Sentence = tuple[str, Callable[[Bars], bool]]
 
 OF_SEARCHES: list[Sentence] = [
-    ("uts: very little difference between both coherences (at most 10 %)",
+    ("uts: very little difference between GPU coherence and ownership (at most 10 %)",
      lambda b: abs(b.time[UTS_OWNING] / b.time[UTS] - 1.0) <= 0.1),
     ("uts: dominated by synchronization (more than half)",
      lambda b: min(b.share(UTS, "synchronization"), b.share(UTS_OWNING, "synchronization")) > 0.5),
@@ -136,7 +136,7 @@ OF_ARRAYS: list[Sentence] = [
                    for copy in COPIES for less, more in zip(SIZES, SIZES[1:]))),
     ("more MSHRs help the scratchpad least and the DMA most",
      lambda b: gain(b, DMA) < gain(b, STASH) < gain(b, SCRATCHPAD)),
-    ("data stalls grow, but less for the stash than for the scratchpad",
+    ("more MSHRs increase data stalls, but less for the stash than for the scratchpad",
      lambda b: b.ratios["memory data stalls, scratchpad, 256 MSHRs against 32"][1]
      > b.ratios["memory data stalls, stash, 256 MSHRs against 32"][1] > 1.0),
     ("pending DMA grows",

@@ -52,13 +52,13 @@ typedef uint16 words;
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #endif
 #define LOAD(n) const words loaded##n = data[at + n * LANES];
-// All loads of an iteration use one address. Otherwise, NVIDIA's compiler would compute an address
-// per load in 32 bits, and an H200 would read 2 % less than with a native kernel.
+// All loads of an iteration use one base address. Otherwise, NVIDIA's compiler would compute an
+// address per load in 32 bits, and an H200 would read 2 % less than with a native kernel.
 #define LOCAL_HERE local const words* const here = set + at;
 #define LOAD_LOCAL(n) const words loaded##n = here[n * LANES];
 #define LOAD_TEXEL(n) const words loaded##n = read_imageui(data, (int)(at + n * LANES));
 
-// Runs DO for each block. `at`: index of the work-item's first vector, of type INDEX.
+// Runs DO for each visit of a block. `at`: index of the work-item's first vector, of type INDEX.
 #define WALK_BY(INDEX, DO)                                                            \
   const uint item = (uint)get_global_id(0);                                           \
   const uint2 place = places[item / LANES];                                           \
@@ -128,9 +128,8 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #endif
 
 // clang-format off
-// MARK is the number of the launch. MARK includes the bit EARLIER until the walk visits the block
-// for the last time, so that missing iterations leave wrong words. Walks that share a block store
-// equal words in the block.
+// `mark` is the number of the launch. Until the walk's last visit of a block, `mark` also includes
+// `earlier`, which has the bit EARLIER, so that missing iterations leave wrong words.
 #define EARLIER 0x80000000u
 #define MARK(earlier) const uint mark = launch + (turns - turn > blocks ? (earlier) : 0u);
 #define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;
@@ -139,8 +138,8 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
-// Stores w plus MARK in word w. Until the last visit of a block, MARK includes the number of the
-// iteration. With this number, an H200 writes 4.61 TB/s to its L2, as a native kernel does; without
+// Stores w plus `mark` in word w. Until the last visit of a block, `mark` includes the iteration
+// number. With this number, an H200 writes 4.61 TB/s to its L2, as a native kernel does; without
 // it, 4.45 TB/s.
 IN_GROUP
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,

@@ -11,12 +11,12 @@
 //   TRANSPOSE  1: builds banks_transpose (banks_transpose.clh) instead of banks_access
 //   GROUP   size of the work-group, if it exceeds the size that compilers assume
 //
-// Each word of the footprint has the offset of the word that is `hop` bytes further in its block of
-// 8 KiB. The address of a load is the result of the previous load in its chain, so that compilers
-// cannot merge, drop or move loads. `hop` is a multiple of the width of all banks, so a chain stays
-// in its bank. The other components of a wide word are 0 and are added, so that compilers cannot
-// narrow the load. A store writes its own offset. Only one instruction computes the next offset in
-// the bank, because the stores would otherwise wait for arithmetic.
+// For loads, each word of the footprint contains the offset of the word `hop` bytes further in its
+// block of 8 KiB. The address of a load is the result of the previous load in its chain, so that
+// compilers cannot merge, drop or move loads. `hop` is a multiple of the width of all banks, so a
+// chain stays in its bank. The other components of a wide word are 0 and are added, so that
+// compilers cannot narrow the load. A store writes its own offset. Only one instruction computes
+// the next offset in the bank, because the stores would otherwise wait for arithmetic.
 
 #include "banks_words.clh"
 #include "mixed.clh"

@@ -6,7 +6,7 @@
 // selects how the core's cycles are counted:
 //   BY_CHAIN  CPUs: each work-item measures the ticks (at a constant rate) of a chain of one-cycle
 //             operations, between blocks of work
-//   BY_EVENT  clock_chain counts the cycles of a chain in separate launches, which events time
+//   BY_EVENT  clock_chain counts the cycles of a chain in separate launches, timed by events
 //   neither   the first work-item reads two counters before and after its work: the core's
 //             cycles, and a counter with a constant rate
 // The launches are in src/probes/clock/launch.cpp.
@@ -97,10 +97,10 @@ kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong neve
 // A round has `numbers` iterations of arithmetic and `loads` iterations of streaming. If neither is
 // 0, work-groups with an odd number stream, and the others compute. The first vectors of the
 // work-items start at `first`, at distances of `apart`. The vectors of a work-item have distances
-// of `step`. `ends` receives the final number of each work-item. `times` receives the first
-// work-item's cycles and its time by the constant-rate counter. With BY_CHAIN, `times` instead
-// receives two numbers for each work-item: the minimum ticks of a chain of links * 64 links, and
-// the chain's last value.
+// of `step`. `ends` receives the final number of each work-item. With BY_CHAIN, `times` receives
+// two numbers for each work-item: the minimum ticks of a chain of links * 64 links, and the chain's
+// last value. With BY_EVENT, `times` stays unchanged. Otherwise, `times` receives the first
+// work-item's cycles and its time by the constant-rate counter.
 kernel void clock_burn(global const uint4* data, uint vectors, uint first, uint apart, uint step,
                        uint rounds, uint numbers, uint loads, uint links, uint more, uint mask,
                        ulong never, global uint* ends, global ulong* times) {

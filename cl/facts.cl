@@ -36,7 +36,7 @@ kernel void facts(global uint* bits) {
 }
 
 // Stores a pointer to byte `offset` of the buffer at its beginning, and `mark` at `offset`. In the
-// next launch, pointer_follow follows the pointer and returns the word that it finds.
+// next launch, pointer_follow stores the word that the pointer leads to, and the word's offset.
 kernel void pointer_store(global uchar* buffer, ulong offset, ulong mark) {
   *(global uchar * global*)buffer = buffer + offset;
   *(global ulong*)(buffer + offset) = mark;

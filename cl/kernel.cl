@@ -11,10 +11,10 @@ kernel void kernel_flush(global uint4* words) { words[get_global_id(0)] += (uint
 #endif
 
 // Keeps the path from the first to the next cache level busy, with 3 * amount loads per work-item.
-// Each work-item loads its own line of the first 2^exponent words of `room`. Nothing is stored.
-// NOISE_WORDS: number of words of local memory that a group occupies but does not use. NVIDIA's
-// compute units repartition their cache for a kernel that needs more local memory, and wait for all
-// other kernels before they do.
+// Neighbouring work-items load neighbouring lines of the first 2^exponent words of `room`.
+// NOISE_WORDS: number of words of local memory that a group occupies. NVIDIA's compute units
+// repartition their cache for a kernel that needs more local memory, and wait for all other kernels
+// before they do.
 kernel void kernel_loads(global uint* room, uint exponent, uint amount) {
   const uint lane = (uint)get_local_id(0);
   uint sum = 0;

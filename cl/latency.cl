@@ -108,8 +108,8 @@ inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong l
 
 #define CHAINS 16
 
-// Visits the nodes at positions begin to end - 1 of the cycle, in 16 chains of `hops` hops each.
-// All other nodes are then less recently used. Adds the last offsets to `sum`.
+// Visits the nodes at 16 * `hops` positions of the cycle from `begin` on, but only below `end`, in
+// 16 chains. All other nodes are then less recently used. Adds the last offsets to `sum`.
 #define WALK(begin, end, hops, sum)                                                             \
   {                                                                                             \
     cursor walker[CHAINS];                                                                      \

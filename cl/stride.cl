@@ -102,8 +102,8 @@ typedef uint position;
 // clang-format on
 #endif
 
-// The probe passes the stride as an argument. For comparison, tools/accuracy builds with a
-// constant.
+// The probe passes the stride as an argument. For comparison, bench/native/stride_argument.cpp
+// builds with a constant.
 #ifdef STRIDE
 #define STRIDE_OF(argument) ((position)STRIDE)
 #else

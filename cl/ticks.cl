@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-test of a clock: a chain of dependent arithmetic of known length between two clock reads.
-// Runs with one work-item, and makes two stores but no loads. The host puts clock.clh before this
-// file.
+// Self-tests of a clock with one work-item, which stores but does not load: a chain of dependent
+// arithmetic of known length between two clock reads, and differences of consecutive reads. The
+// host puts clock.clh before this file.
 
 // One link of the chain: a product and an XOR, because compilers could combine products and sums of
 // successive links.

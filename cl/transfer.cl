@@ -35,7 +35,7 @@ kernel void transfer_gather(global const uint* data, ulong words_in_all, uint ma
   found[mark] = data[place_of_mark(mark, marks, words_in_all, launch)];
 }
 
-// Copies vectors of 16 bytes. One of the two buffers is in host memory.
+// Copies vectors of 16 bytes. One of the two buffers is allocated as host memory.
 kernel void transfer_copy(global const uint4* from, global uint4* to, ulong vectors) {
   const ulong end = end_of_places(vectors);
   const ulong step = place_step();

@@ -22,15 +22,15 @@ struct Budget {
   /// True if the user chose the time. For the default time, a simulated device has no limit, so
   /// that the host's load does not decide which points are measured.
   bool is_asked_for{false};
-  /// Maximum time of the first visit that does not count as probe time, in ordered plans. The first
-  /// visit prepares buffers and cycles that all points share. In unordered plans, the whole first
-  /// visit is excluded, since the time limit could drop any point.
+  /// In ordered plans, the first visit counts as probe time only beyond this limit, since the visit
+  /// prepares buffers and cycles that all points share. In unordered plans, the whole first visit
+  /// is excluded, since the time limit could drop any point.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
-  /// Relative width of a point's interval at or below which the point needs no more visits.
+  /// Relative width of a point's interval at or below which `min_visits` visits are enough.
   double relative_interval{0.01};
-  /// Minimum time of a probe after its first visit. Until then, the engine repeats the points.
+  /// Time after a probe's first visit that the engine fills with up to 20 visits of each point.
   std::chrono::duration<double> min_time{0.0};
-  /// Minimum number of visits of a point, spread over the whole run.
+  /// Minimum number of passes that visit a point, unless the probe's time runs out.
   int min_visits{2};
   int max_visits{5};
   int samples_per_visit{3};

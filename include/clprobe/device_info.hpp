@@ -50,7 +50,7 @@ struct Clock {
   ClockKind kind{ClockKind::none};
   ClockRate rate{ClockRate::unknown};
   std::uint64_t overhead_ticks{0};  ///< minimum difference between two consecutive reads
-  std::uint64_t quantum_ticks{1};   ///< greatest common divisor of the tick values
+  std::uint64_t quantum_ticks{1};   ///< greatest common divisor of differences between reads
   /// Clock rate measured against the timer; 0 without calibration.
   double ticks_per_ns{0.0};
   double ticks_per_ns_low{0.0};
@@ -60,9 +60,9 @@ struct Clock {
   friend bool operator==(const Clock&, const Clock&) = default;
 };
 
-/// Timer of a sample, most accurate first. `event` and `host` time whole launches, so that only the
-/// slope between two amounts of work is meaningful. `wait` is the time that the host waits for a
-/// launch, including its start and end. `imported` marks results of other tools.
+/// Timer of a sample, most accurate first. `event` and `host` time whole launches, so that the time
+/// of an access is the slope between two amounts of work. `wait` is the time that the host waits
+/// for a launch, including its start and end. `imported` marks results of other tools.
 enum class Timer { clock, event, host, wait, imported };
 template <>
 struct EnumWords<Timer> {
@@ -100,7 +100,7 @@ struct DeviceInfo {
   Clock clock{};
   Timer timer{Timer::host};         ///< most accurate timer of accesses
   Timer launch_timer{Timer::host};  ///< timer of whole launches: event if event times are reliable
-  Parameters reported{};            ///< every attribute as the driver reported it
+  Parameters reported{};            ///< attributes by name, as the driver reported them
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of probes as data, and their values. The command line, help, man page and completion use
-// the same table of options. Only the probe interprets the values.
+// the same table of options. Only the probe interprets the values, except paths of trace files.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, s
                                  std::vector<std::string>>;
 
 /// Values of a probe's options by name. Options that the user did not set are absent. Reading an
-/// option as another kind throws std::bad_variant_access.
+/// option as another type than that of its OptionValue throws std::bad_variant_access.
 class OptionValues {
  public:
   void set(std::string_view name, OptionValue value) {

@@ -16,7 +16,7 @@ inline constexpr std::string_view of_one_unit = "of_one_unit";
 inline constexpr std::string_view visited_often = "visited_often";
 
 /// Marks a point whose noise also shortens times, such as loads during memory streams. The time of
-/// the point is the median of its samples, not the minimum.
+/// the point is the median of its samples instead of one of the shortest times.
 inline constexpr std::string_view by_median = "by_median";
 
 }  // namespace clprobe

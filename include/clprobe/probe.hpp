@@ -95,7 +95,7 @@ struct PointAlone {
 struct PlannedReference {
   ReferenceKind kind{ReferenceKind::core};
   std::size_t point{0};  ///< index of the point in the plan
-  /// Copy that stays prepared for the whole run; present if preparing the point takes long.
+  /// Copy that can stay prepared for the whole run; present if preparing the point takes long.
   std::optional<PointAlone> alone{};
 };
 
@@ -136,7 +136,7 @@ struct Measurement {
 struct Sampling {
   Timer timer{Timer::clock};
   int count{3};
-  /// Relative difference of two consecutive samples at which sampling stops. Ignored if
+  /// Relative difference of two consecutive samples, at or below which sampling stops. Ignored if
   /// `has_partners`.
   double agree_share{0.0};
   /// True if each sample has a partner with an eighth of the work. The time difference between
@@ -250,8 +250,8 @@ struct Probe {
   /// Version of the measurement. The version increases when a change of kernels or launches changes
   /// the numbers. Results of different versions are not compared.
   int method{1};
-  /// True for the probe that replays launches of other programs. Only the command `profile` uses
-  /// this probe.
+  /// True for the probe that replays launches of other programs. Only the command `profile`
+  /// measures with this probe.
   bool replays_launches{false};
   /// True if the probe's reference points also serve probes without reference points.
   bool lends_references{false};
@@ -270,13 +270,13 @@ struct Probe {
   /// Returns additional points that depend on the first results (sizes around a knee). Pure, may be
   /// null.
   std::vector<Point> (*refine)(const DeviceInfo&, const Request&, std::span<const Point>){nullptr};
-  /// Opens the probe on a device; the only function here that uses OpenCL. Null for probes that run
-  /// only on simulated devices. Throws DeviceError.
+  /// Opens the probe on a device. Only this function and the Preparer that it returns use OpenCL.
+  /// Null for probes that run only on simulated devices. Throws DeviceError.
   Preparer (*open)(Session&){nullptr};
   /// Returns the point's work as warp instructions for a simulated device. Pure, may be null.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Returns the kernel builds that a point needs. With a slow driver, the engine makes these
-  /// builds while another point is measured. Pure, may be null.
+  /// Returns the kernel builds that a point needs. On GPUs, other processes make these builds
+  /// in advance, unless the driver's cache has them. Pure, may be null.
   std::vector<KernelVariant> (*builds)(const DeviceInfo&, std::uint64_t seed,
                                        const Point&){nullptr};
   /// Returns the first impossible value of a stored point. `analyse` never receives a point with an
@@ -301,8 +301,8 @@ struct Probe {
 /// Name of the option that selects series, for probes with more than one series.
 inline constexpr std::string_view series_option = "series";
 
-/// Copies the probe's declarations into a result (unit, view, roles and directions of findings), so
-/// that readers of the document do not need the probe. Also removes impossible values of findings.
+/// Copies the probe's declarations into a result (unit, view, roles and directions of findings),
+/// for readers without the probe. Removes impossible values of findings, such as shares above 1.
 void declare(const Probe& probe, ProbeResult& result);
 
 /// Replaces the findings and warnings of the analysis with new results of `analyse`, and calls

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run document: all measurements and conclusions of one run on one device.
 //
-// Samples are stored as measured. Findings are conclusions, which `analyse` can derive again from
-// the samples. Names contain their units. Values are in SI base units or bytes, or are plain
-// integers.
+// Samples are stored as measured. Most findings are conclusions, which `analyse` can derive again
+// from the samples. Units are in the names of fields ("host_ns"), in types or in a field `unit`.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +41,8 @@ struct EnumWords<Status> {
       Word{Status::interrupted, "interrupted"}};
 };
 
-/// Unit of a point's value and of most findings: the time of one access, or a rate per second. For
-/// rates, `Sample::accesses` counts bytes, operations or cycles.
+/// Unit of a point's value and of most findings: the time of one access or launch, or a rate per
+/// second. For rates, `Sample::accesses` counts bytes, operations or cycles.
 enum class Unit { seconds, bytes_per_second, operations_per_second, hertz };
 template <>
 struct EnumWords<Unit> {
@@ -308,8 +307,8 @@ struct Reference {
   std::string series{};
   Parameters parameters{};
   std::vector<Moment> moments{};
-  /// True for a reference on which all compute units work, although the unit of the result is
-  /// seconds. The reference then measures a rate.
+  /// True for a reference in Run::references that measures a rate. For references of a result, the
+  /// unit of the result indicates a rate instead.
   bool is_rate{false};
   double spent_seconds{0.0};  ///< total time spent on all moments
 
@@ -363,7 +362,7 @@ struct Disturbance {
   std::string series{};
   ReferenceKind kind{ReferenceKind::core};
   double seconds{0.0};     ///< median time of one access or one byte, over all moments
-  bool is_rate{false};     ///< true if the probe of the reference measures bytes per second
+  bool is_rate{false};     ///< true if the reference measures a rate
   double half_width{0.0};  ///< half-width of a 95 % interval, as the logarithm of a ratio
 
   friend bool operator==(const Disturbance&, const Disturbance&) = default;

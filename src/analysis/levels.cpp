@@ -130,7 +130,7 @@ Level to_level(const LogCurve& curve, const Plateau& plateau) {
   return level;
 }
 
-/// A latency curve without spikes, and the noise of this curve.
+/// A latency curve without outliers, and the noise of this curve.
 struct CleanCurve {
   LogCurve curve{};
   double sigma{0.0};

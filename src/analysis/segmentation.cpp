@@ -34,7 +34,7 @@ class PrefixSums {
   }
 
   struct Fit {
-    double mean_x{0.0};  ///< relative to the first point of the curve
+    double mean_x{0.0};  ///< both means are relative to the first point of the curve
     double mean_y{0.0};
     double slope{0.0};
     double flat_residuals{0.0};  ///< sum of squares about the mean

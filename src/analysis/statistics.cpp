@@ -16,7 +16,7 @@ namespace clprobe {
 namespace {
 
 std::vector<double> sorted_and_checked(std::span<const double> values) {
-  if (values.empty()) throw std::invalid_argument("statistics of no values");
+  if (values.empty()) throw std::invalid_argument("statistics need at least one value");
   for (const double value : values) {
     if (!std::isfinite(value)) throw std::invalid_argument("a value is not finite");
   }
@@ -109,7 +109,7 @@ Interval median_interval(std::span<const double> values) {
 }
 
 double quantile(std::span<const double> values, double q) {
-  if (!(q >= 0.0 && q <= 1.0)) throw std::invalid_argument("a quantile is in [0, 1]");
+  if (!(q >= 0.0 && q <= 1.0)) throw std::invalid_argument("a quantile must be from 0 to 1");
   const std::vector<double> sorted = sorted_and_checked(values);
   const double position = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);

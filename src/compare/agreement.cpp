@@ -16,8 +16,8 @@
 namespace clprobe {
 namespace {
 
-// Maximum ratio of two ends that count as one. The two probes access the working set in different
-// orders, which fills the cache sets differently.
+// Maximum ratio of two ends that count as one. The probes `latency` and `bandwidth` access the
+// working set in different orders, which fills the cache sets differently.
 constexpr double end_margin = 1.25;
 // Ratio of working set to cache size at which the cache serves almost no accesses.
 constexpr double far_beyond = 2.0;
@@ -220,7 +220,7 @@ std::string_view made_name(std::span<const ProbeQuantities> all, const LevelList
   return {};
 }
 
-/// Returns the smallest working set with a measured bandwidth; nothing for a run without points.
+/// Returns the smallest working set with a measured bandwidth; nothing for a series without points.
 std::optional<double> smallest_set(const LevelList& bandwidth) {
   std::optional<double> smallest;
   for (const Point& point : bandwidth.result->points) {
@@ -231,7 +231,7 @@ std::optional<double> smallest_set(const LevelList& bandwidth) {
   return smallest;
 }
 
-/// Adds to each bandwidth level the last latency end inside the level that is no bandwidth end.
+/// Adds a remark to each bandwidth level: the last latency end in it that no bandwidth level has.
 void add_latency_ends(const LevelList& bandwidth, const LevelList& latency, std::string_view name) {
   const std::optional<double> smallest = smallest_set(bandwidth);
   if (!smallest || name.empty()) return;

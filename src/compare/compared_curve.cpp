@@ -156,7 +156,7 @@ CurveSummary summarise_curve(std::size_t run, const std::string& probe,
   CurveSummary summary{.run = run, .probe = probe, .series = other.series, .unit = other.unit};
   summary.note = differing_settings(baseline, other);
   if (baseline.unit != other.unit || baseline.varying != other.varying) {
-    summary.note = "the points vary in other parameters than the baseline's points";
+    summary.note = "the points vary in different parameters from those of the baseline";
     return summary;
   }
   std::vector<double> ratios;  // as logarithms, so that swapped runs give the inverse summary
@@ -286,7 +286,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   judged.p_value =
       two_sided_p(std::fabs(change) / (2.0 * step) * student_t(normal_degrees), normal_degrees);
   judged.reason +=
-      fmt::format("; but at the {} sizes between the two values the curves are {:.3g} % apart",
+      fmt::format("; but at the {} sizes between the two values, the curves differ by {:.3g} %",
                   ratios.size(), 100.0 * std::expm1(mean(ratios)));
 }
 

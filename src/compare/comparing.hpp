@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations for all source files of the comparison. All functions are pure.
+// Declarations for all source files of the comparison. Results depend only on the arguments.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ const ComparedResult* result_of(const RunDigest& run, std::string_view probe);
 /// for a finding without a direction.
 Verdict direction_of(const Finding& finding, bool is_more);
 
-/// Returns true if a change may be an effect of one run alone. Only several baseline runs and
-/// several new runs can confirm such a change.
+/// Returns true if the value varies from run to run (Role::passing), and the baseline or the other
+/// finding comes from one run. Only several runs on both sides can confirm such a change.
 bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
 
 /// Makes a change `unclear` that one baseline run and one new run cannot confirm. The cause may be
@@ -46,8 +46,8 @@ inline bool is_change(Verdict verdict) {
 std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
                             std::string_view series);
 
-/// Returns the doubt about clock rates that were calibrated in two ways. On an H200 without event
-/// times, the rate calibrated against the host's clock was 30 % too low, far outside its interval.
+/// Returns the doubt about clock rates calibrated in two ways; else an empty string. On an H200
+/// without event times, calibration against the host's clock gave a rate that was 30 % too low.
 std::string doubt_of_clock(const Finding& baseline, const Finding& other);
 
 /// Returns the reason why two runs with different methods get no verdict, with the versions of
@@ -154,8 +154,8 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
 std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
                                                 std::string_view series);
 
-/// Returns the corresponding levels of two runs of one device. The result contains each series
-/// whose numbers of levels differ, or in which equal numbers denote different levels.
+/// Returns the corresponding levels of two runs of one device. The result contains only series in
+/// which the two runs number their levels differently.
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other);
 
 /// Sets `level_name` of a run's findings: "L1", "L2", "far L2", "TLB reach", "memory". In a series
@@ -164,8 +164,8 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
 /// level with the same number. A last level that continues far beyond all caches is memory.
 void name_levels(RunDigest& run, bool is_imported);
 
-/// Key of a finding: series, level and name; for shares of a bar also view and label; and a counter
-/// for findings whose other elements are equal.
+/// Key of a finding: series, level, name, view, label (both for shares of a bar; view also for the
+/// size of a finding "at 1 GiB"), and a counter of findings whose other elements are equal.
 using Key =
     std::tuple<std::string_view, int, std::string_view, std::string_view, std::string_view, int>;
 
@@ -179,7 +179,7 @@ struct TimedBy {
   bool launches{false};
   bool is_own{false};       ///< true if the points belong to the finding's own series
   bool is_best{false};      ///< true if the estimates are those of the best of many visits
-  bool is_one_unit{false};  ///< true if one unit works while the other units are idle
+  bool is_one_unit{false};  ///< true if only one compute unit works
 };
 
 /// Timers of each series of a result. A finding whose series has no points uses the timers of all

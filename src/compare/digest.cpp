@@ -167,7 +167,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                           .status = result.status,
                           .reason = result.reason};
   for (const KernelBuild& each : result.kernels) compared.kernels.push_back(each.sha256);
-  // A run of clprobe in which points failed is incomplete.
+  // A result in which points failed is incomplete.
   const auto failed =
       std::ranges::count_if(result.points, [](const Point& each) { return !each.failure.empty(); });
   if (failed > 0 && compared.status == Status::ok) {

@@ -123,7 +123,7 @@ double without_noise(double range, double noise) {
 
 /// Change of a reference point. half_width_of() is the product of `range` and `factor`.
 struct ObservedChange {
-  double range{0.0};  ///< range of the values of all parts, as the logarithm of a ratio
+  double range{0.0};  ///< range or interquartile distance, as the logarithm of a ratio
   double factor{1.0};
 };
 
@@ -307,9 +307,9 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Returns true if the times are those of a single core or compute unit. This holds if other units
-/// are idle, or if an in-kernel clock times all points. Without an in-kernel clock, this holds if
-/// the probe's references are chains of loads.
+/// Returns true if the times are those of a single core or compute unit. This holds if the other
+/// compute units are idle, an in-kernel clock times all points, or the probe has chains of loads as
+/// references.
 bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   if (timed.is_one_unit) return true;
   if (timed.clock && !timed.launches) return true;
@@ -347,10 +347,10 @@ double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeRe
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
-/// Returns the effect of a process's page placement on levels after the first, as a half-width. The
-/// placement does not change during a process, so that a run cannot show its effect. In a virtual
-/// machine on an AMD EPYC, the second level took 4.77, 4.93 or 5.04 ns. With this effect included,
-/// intervals of runs of 6 s contain the true value there.
+/// Returns the effect of a process's page placement on levels after the first, as a half-width; 0
+/// except on CPUs of virtual machines. The placement does not change during a process, so a run
+/// cannot show its effect. In a virtual machine on an AMD EPYC, the second level took 4.77, 4.93 or
+/// 5.04 ns. With this effect, intervals of runs of 6 s contain the true value there.
 double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
   constexpr double luck = 0.05;
   const bool is_behind = finding.level.value_or(1) > 1;
@@ -501,7 +501,7 @@ void hold_disturbance(Run& run) {
   for (ProbeResult& result : run.results) {
     const SeriesTimers timers(result, run.device);
     for (Finding& finding : result.findings) {
-      // The rate of one compute unit, a remark, has the disturbance of the rate of all units.
+      // A remark on the rate of one compute unit is disturbed like the rate of all compute units.
       const bool is_of_one = is_rate(finding) && finding.role == Role::remark;
       const Finding* const rate = is_of_one ? rate_of_all(finding, result.findings) : nullptr;
       const Finding& all = rate != nullptr ? *rate : finding;

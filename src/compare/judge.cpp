@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts of comparisons, in logarithms. Swapping the runs swaps `better` and `worse` and has no
-// other effect.
+// Verdicts of comparisons, in logarithms (shares: differences). Swapping the runs swaps `better`
+// and `worse` and has no other effect on a verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -225,9 +225,9 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   judged.reason = scale.text(apart.change);
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
-    judged.reason +=
-        fmt::format("; the brackets are {} apart, but neighbouring measured sizes only {}",
-                    scale.text(gap), scale.text(step));
+    judged.reason += fmt::format(
+        "; the brackets are {} apart, but neighbouring measured sizes are only {} apart",
+        scale.text(gap), scale.text(step));
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
@@ -307,7 +307,7 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
   return judge_difference(without_interval(baseline), without_interval(other), threshold);
 }
 
-/// Returns true if two findings are equal, including their errors.
+/// Returns true if the values, intervals, margins and calibration errors of two findings are equal.
 bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
   const Finding& a = one.finding;
   const Finding& b = other.finding;

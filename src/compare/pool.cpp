@@ -169,8 +169,8 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
   return pooled;
 }
 
-/// Returns the measurements of a probe that a run lacks in comparison with the typical run; empty
-/// if the run lacks none.
+/// Returns why a run's result of a probe is less complete than that of the typical run, or the
+/// reverse; empty if neither is.
 std::string lack_of(const ComparedResult& typical, const ComparedResult* result) {
   if (result == nullptr) return "not measured";
   if (result->status != Status::ok) return result->reason;

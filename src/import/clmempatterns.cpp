@@ -44,8 +44,8 @@ std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
   return stride == settings.work_group ? "work-group stride" : "between";
 }
 
-/// Sets the parameters of a point of the probe `stride`, in the probe's order. If the element size
-/// is unknown, only the stride is set.
+/// Sets the series and parameters of a point of the probe `stride`, in the probe's order. If the
+/// element size is unknown, the stride is the only parameter.
 void describe(Point& point, std::int64_t stride, const Settings& settings) {
   constexpr std::int64_t max_vector = 16;
   constexpr std::int64_t word_bytes = 4;  // size of int, the only type that the tool reads

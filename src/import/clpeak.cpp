@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // clpeak's files and printed text. Version 1.1 writes XML of platforms and devices, with one
-// element for each test and metric. Version 2 writes XML of runs, categories, tests and metrics, or
-// writes JSON or CSV with one record for each metric. Version 3 writes JSON of devices, tests and
-// metrics.
+// element for each test and metric. Format 2 of later versions is XML of runs, categories, tests
+// and metrics, or JSON or CSV with one record for each metric. Format 3 is JSON of devices, tests
+// and metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ struct Identity {
   std::string platform{};
   std::string device{};
   std::string driver{};
-  std::string compute_units{};  // present only in printed text
+  std::string compute_units{};  // set only by the reader of printed text
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };

@@ -99,8 +99,8 @@ std::optional<std::vector<double>> numbers_in(std::string_view line, std::string
 /// Returns true if `is_it` is true for a line of the text.
 bool has_line(const Document& document, bool (*is_it)(std::string_view));
 
-/// Returns the text with the micro signs, dashes and blanks of UTF-8 replaced by ASCII. UTF-8
-/// blanks inside of numbers are removed.
+/// Returns the text with Unicode's micro signs, dashes, and no-break and thin spaces replaced by
+/// ASCII. Such a space between two digits is removed.
 std::string plain_text(std::string_view text);
 
 /// Returns true for a line with at least five letters, such as the remark "65536 K would exceed

@@ -96,8 +96,8 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   return finding;
 }
 
-/// Returns the median latency in cycles; without a median, the mean. The median is preferred, since
-/// misses of cold lines distort the mean latency of an L1.
+/// Returns the median latency in cycles; without a median, the mean. The median is preferred: cold
+/// misses distort the mean latency of an L1. Throws RunFormatError for another unit.
 std::optional<double> latency_of(const json::Json& element) {
   const json::Json* const latency = object_at(element, "latency");
   if (latency == nullptr) return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvbandwidth's printed text and its JSON (-j). Each test has a matrix of numbers, stored as text.
 // One run contains the results of all GPUs of the host, since most results are for pairs of GPUs. A
-// result that a probe of clprobe also measures becomes a finding of that probe. Its value is the
-// median of all GPUs, and its interval is from their minimum to their maximum.
+// result that a probe of clprobe also measures becomes a finding of that probe: the median of all
+// GPUs, with the interval from minimum to maximum, or one finding per copy from the first GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -270,7 +270,7 @@ void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix)
   }
 }
 
-/// Returns the printed text in the form of the tool's JSON.
+/// Returns the printed text in the format of the tool's JSON.
 json::Json json_of(std::string_view text) {
   struct Label {
     std::string_view label;

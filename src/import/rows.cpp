@@ -284,7 +284,7 @@ bool is_chips_and_cheese(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line) != nullptr; });
 }
 
-/// Returns the point in a line; nothing for a blank line or a remark. Otherwise throws.
+/// Returns the point in a line; nothing for a blank line or a remark. Throws for other lines.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
   auto numbers = numbers_in(at.line(), "# #");
   // Rows with performance counters have more than two columns.

@@ -110,12 +110,12 @@ class Reader {
 
   /// Returns the number of latencies read; a row may have more than one.
   [[nodiscard]] int rows() const { return rows_; }
-  /// Returns true if a header fits the rows. No other notation then needs to be tried.
+  /// Returns true if a header was found, even one without a column of sizes or of latencies.
   [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
   /// Stores a line that is not a row: a header or a title before the first row; a title or a remark
-  /// after the first row. Throws RunFormatError if the line resembles a row after the first row.
+  /// after the first row. Throws RunFormatError for a later line that resembles a row.
   void read_words(std::string_view line, bool is_after_gap) {
     if (blocks_.empty() && is_like_row(line) && !first_refused_) first_refused_ = lines_;
     const bool is_words = line.starts_with('#') || is_prose(line) || !has_digit(line) ||
@@ -164,7 +164,7 @@ class Reader {
 
   /// Returns a layout for a list without a header. The size is the first cell with a unit of size,
   /// or else the first cell. The latency is the only cell with a unit of time, or else the cell
-  /// after the size.
+  /// after the size. Throws RunFormatError if several cells have a unit of time.
   std::optional<Layout> guess_layout(const Cells& cells) const {
     Layout layout{.size_at = 0, .values = {{1, {}}}};
     std::vector<std::size_t> times;
@@ -195,8 +195,8 @@ class Reader {
     return layout;
   }
 
-  /// Assigns a meaning to columns with unknown names, if only one assignment is possible or the
-  /// user gave the unit.
+  /// Assigns columns with unknown names to sizes (if there are two columns, or the user gave the
+  /// unit) and latencies (if no name fits). Takes missing units of time from the preceding lines.
   void complete(Layout& layout, const Cells& cells) {
     const std::size_t columns = layout.names.size();
     const auto is_free = [&](std::size_t i) {
@@ -272,7 +272,7 @@ class Reader {
     return true;
   }
 
-  /// Throws RunFormatError for a table whose header names columns, but no sizes or no latencies.
+  /// Throws RunFormatError and sets `has_header_` if the header names no sizes or no latencies.
   void expect_roles(const Layout& layout, const Cells& cells) {
     if (layout.names.empty()) return;
     const bool has_size = layout.size_at < layout.names.size();
@@ -448,8 +448,8 @@ Attempt attempt(std::string_view text, const ImportHints& hints, Notation notati
   return made;
 }
 
-/// Returns true if all sizes are whole numbers of bytes in ascending order, which indicates the
-/// right decimal mark.
+/// Returns true if all sizes of the first block are whole numbers of bytes in ascending order, as
+/// with the right decimal mark.
 bool is_orderly(const Attempt& made) {
   const std::vector<Row>& rows = made.blocks.front().rows;
   return std::ranges::all_of(rows,

@@ -178,7 +178,6 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
 }  // namespace
 
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title) {
-  // Series that have no finding names in common have separate tables.
   const std::vector<std::vector<Finding>> blocks = groups_of(without_stacks(findings));
   std::vector<Table> tables;
   for (const std::vector<Finding>& block : blocks) {

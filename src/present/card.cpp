@@ -52,7 +52,7 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
   const bool is_any = std::ranges::any_of(
       result.findings, [](const Finding& each) { return each.role == Role::headline; });
-  // Imported findings have no roles, so all findings of an imported result are shown.
+  // Imported findings have no roles, so all findings of a result without points are shown.
   const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
     const bool is_shown = (are_all || finding.role == Role::headline) &&
@@ -326,8 +326,8 @@ std::vector<std::string> shown(const Page& page, const std::vector<std::string>&
   return all;
 }
 
-/// Returns the beginning of a list, in at most `max_lines` lines. The text ends after a whole part,
-/// or after a word if the parts are long. Open parentheses are closed.
+/// Returns the beginning of a text, in at most `max_lines` lines. It ends after a whole part of a
+/// list, or after a word if the parts are long. Open parentheses are closed.
 std::vector<std::string> shorten(const std::string& text, std::size_t max_lines, int width,
                                  std::string_view mark) {
   std::vector<std::string> after_part;

@@ -27,8 +27,8 @@ struct DeviceCard {
   std::vector<std::string> columns{};  ///< titles of additional columns
   std::vector<DeviceLevel> levels{};
   std::vector<CardLine> lines{};
-  std::string failures{};  ///< probes that failed or were interrupted: "stalls failed"; empty: none
-  std::vector<std::string> unseen{};    ///< findings that could not be measured
+  std::string failures{};  ///< such as "the run was interrupted, stalls failed"; empty: none
+  std::vector<std::string> unseen{};    ///< findings and probes that could not be measured
   std::vector<std::string> warnings{};  ///< kinds of warnings, for pages that do not list warnings
 };
 
@@ -46,8 +46,8 @@ bool add_column(DeviceCard& card, const CardColumn& column);
 /// such level.
 bool add_note(DeviceCard& card, const CardNote& note);
 
-/// Length of the text about a level's type. `title`: a column with a title, which includes notes;
-/// `none`: no text.
+/// Length of the text about a level's type. `title`: a titled column, which includes notes; `whole`
+/// and `brief`: an untitled column, in which a note replaces the type; `none`: no text.
 enum class Words { title, whole, brief, none };
 
 /// Parts of the table of levels that are shown; narrow pages show fewer parts.

@@ -19,7 +19,7 @@ struct ChartPoint {
   double low{0.0};  ///< low end of the interval of y; 0 without an interval
   double high{0.0};
   std::optional<double> cycles{};  ///< core cycles per access
-  std::string remark{};            ///< text added to the value under the pointer
+  std::string remark{};            ///< text added to the point's tooltip
 };
 
 struct ChartSeries {

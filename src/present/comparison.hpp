@@ -45,11 +45,11 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing);
 /// without a finding.
 bool has_content(const ComparedCell& cell);
 
-/// Returns the verdict with its resolution: "same within 4 %", "unclear (0.9 to 1.4)". For shares
+/// Returns the verdict with its resolution: "same within 4.0 %", "unclear (0.9 to 1.4)". For shares
 /// (`unit`), the numbers are differences instead of ratios. Empty if the cell was not judged.
 std::string verdict_text(const ComparedCell& cell, std::string_view unit);
-/// Line about a series, level or probe that a run or the baseline lacks: "in A, not in C: latency
-/// global 3 capacity, latency"; for a probe: "C: stride: not measured in this run".
+/// Line about a series, level or probe that a run or the baseline lacks: "in A, not in C: L3
+/// capacity, latency"; for a probe: "C: stride: not measured in this run".
 struct UnmatchedLine {
   std::string probe{};
   std::string text{};
@@ -71,7 +71,7 @@ bool is_unresolved(const ComparedRow& row);
 /// resolved: control, idle (each within 4.0 % of 0)".
 std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
 
-/// Changed finding: the verdict for the run is better, worse or different.
+/// Judged finding of a run. In lists of changes, the verdict is better, worse or different.
 struct Change {
   const ComparedRow* row{nullptr};
   std::size_t run{0};
@@ -81,7 +81,7 @@ struct Change {
 /// first; equal runs are sorted by the number of better findings.
 std::vector<std::size_t> runs_by_changes(const Comparison& comparison);
 
-/// Returns all changes except cycles whose time is also listed. Worse findings come first. Both
+/// Returns all changes except repetitions (Judgement::is_repeated). Worse findings come first. Both
 /// worse and other findings are sorted by size, largest first: ratios by their distance from 1,
 /// shares by their difference. Words come last.
 std::vector<Change> changes_of(const Comparison& comparison);
@@ -106,9 +106,9 @@ std::string settled_text(const VerdictCounts& counts);
 /// Returns the summary of a run by verdict: "better: stride read int4 bandwidth 1.51x faster; 303
 /// same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
-/// Returns the summary of a run if `fits` accepts it. Otherwise returns the counts of verdicts and
-/// as many findings as fit, worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns
-/// to 280 ns), ...".
+/// Returns the summary of a run if `fits` accepts it. Otherwise returns the counts of changes and
+/// as many findings as fit, worse first: "5 worse, 11 better: L2 latency 7.3 % slower (261 to 280
+/// ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
 
@@ -116,9 +116,9 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
 /// `reasons`: also the reason of every verdict.
 enum class Detail { screen, all, reasons };
 
-/// Returns a comparison as blocks: the runs, a summary of at most 12 lines of `width` columns, the
-/// changes, the findings that a run lacks, and the counts of verdicts. If the runs do not fit on a
-/// screen, only the runs with the most changes are shown.
+/// Returns a comparison as blocks: the runs, a summary (at most 12 lines of `width` columns unless
+/// `detail` is `all`), the changes, the findings that a run lacks, and the counts of verdicts. If
+/// the runs do not fit on a screen, only the runs with the most changes are shown.
 std::vector<Block> blocks_of(const Comparison& comparison, std::span<const RunDigest> runs,
                              Detail detail, int width);
 

@@ -14,7 +14,7 @@
 namespace clprobe::report {
 namespace {
 
-constexpr std::size_t few_runs = 8;        // with more runs, a screen shows only summaries
+constexpr std::size_t few_runs = 8;        // of more runs, a screen shows only a selection
 constexpr std::size_t summary_lines = 11;  // summary lines of all runs together
 constexpr std::size_t listed_runs = 10;
 constexpr std::size_t listed_lines = 12;
@@ -172,8 +172,7 @@ class ComparisonBlocks {
     for (std::string& line : unresolved) add_item("", std::move(line), Ink::faint);
   }
 
-  /// Returns the cell of a value, with the ratio and the verdict as aside: "(1.02) same within 4
-  /// %".
+  /// Returns the cell of a value, with ratio and verdict as aside: "(1.020) same within 4.0 %".
   [[nodiscard]] Cell judged_cell(const ComparedRow& row, std::size_t run) const {
     const ComparedCell& cell = row.cells[run];
     Cell shown{cell_text(cell, "")};

@@ -429,7 +429,7 @@ struct Group {
   }
 };
 
-/// Returns the probes that were not compared, because only one of the two runs has them or their
+/// Returns the probes that were not compared, because a run lacks them, they failed or their
 /// methods differ: "; not compared: latency, banks".
 std::string uncompared_text(const Comparison& comparison, std::size_t run) {
   std::vector<std::string_view> probes;

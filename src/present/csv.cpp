@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formats `csv` (a row per sample), `findings` (a row per finding) and `curves` (a row per
-// point). Failed points have no row; only the format `json` has the reasons of failures.
+// point). Points without samples have no row; only the format `json` has the reasons of failures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,9 +61,9 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
   }
 }
 
-/// Returns a row per sample. The columns of parameters are the parameters of all runs, in order of
-/// first appearance. The column `ns_per_access` is empty if a time is the slope between several
-/// samples, as without an in-kernel clock.
+/// Returns a row per sample. The parameters and facts of the points of all runs have columns, in
+/// order of first appearance. The column `ns_per_access` is empty if a time is the slope between
+/// several samples, as without an in-kernel clock.
 std::string csv_of_samples(std::span<const Run> runs, const TableStyle& /*style*/) {
   const std::vector<std::string> names = parameter_names(runs);
   std::string csv = "device_index,device,driver,probe,series";

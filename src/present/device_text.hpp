@@ -37,7 +37,7 @@ std::string timer_text(const DeviceInfo& device);
 /// the status and its reason.
 std::string result_text(const ProbeResult& result);
 /// Returns the number of failed points and the reason of the first failure, "3 of 81 points could
-/// not be measured: ..."; empty if no point failed.
+/// not be measured; the first, in global: ..."; empty if no point failed.
 std::string failures_text(const ProbeResult& result);
 /// Returns the warnings as sentences. If more than three warnings differ only in numbers (a driver
 /// refuses all large work-groups), only the first is kept, with the number of omitted warnings.

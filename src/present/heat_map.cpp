@@ -361,7 +361,7 @@ class CellPicture {
         html_text(coordinate_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
   }
 
-  // Returns the labels of columns and rows: as many, evenly spaced, as fit.
+  // Returns the axis titles, and as many evenly spaced labels of columns and rows as fit.
   [[nodiscard]] std::string draw_axes() const {
     constexpr double min_gap_across = 46;
     constexpr double min_gap_down = 20;

@@ -223,8 +223,8 @@ std::string tables_of(const ProbeResult& result, const std::string& title) {
   return html;
 }
 
-/// Returns the HTML of a probe's result on a device: the number of points, warnings, findings and
-/// kernels.
+/// Returns the HTML of a probe's result on a device: the amount of data, advice, warnings and
+/// kernels, and the findings if there are several runs.
 std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
   const bool has_table = named.runs.size() > 1;
   std::string html =

@@ -278,7 +278,7 @@ namespace {
 constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
-/// Returns a distinct letter for each category. Unknown categories have the letters A, B, C, ...
+/// Returns a letter for each category. Unknown categories have unused capital letters, then '?'.
 std::string letters_of(const std::vector<std::string>& categories) {
   std::string chosen;
   char next = 'A';
@@ -360,7 +360,7 @@ std::string short_time(const Stack& stack) {
 std::string heading_of(const Stack& stack) {
   return view_title(stack.view) + ", % of the time" +
          (stack.time_unit == "cycles" ? "; times in cycles" : "") +
-         (stack.baseline.empty() ? "" : "; lengths: times relative to " + stack.baseline);
+         (stack.baseline.empty() ? "" : "; bar lengths show times relative to " + stack.baseline);
 }
 
 /// Returns the length of a bar in cells, at least 1; the longest bar has `cells` cells.

@@ -32,10 +32,10 @@ struct Beside {
 inline constexpr std::array shares_beside{
     Beside{stack_first_name, "largest cause, % of all savings"},
     Beside{stack_absorbed_name,
-           "noise absorbed, % of the time (the time in which the resource is free)"},
+           "noise absorbed, % of the time (time during which the resource is free)"},
     Beside{stack_interaction_name,
-           "interaction of two causes, % of the time (above 0: time saved only by removing both; "
-           "below 0: time saved by removing either)"},
+           "interaction of two causes, % of the time (positive if only removing both saves the "
+           "time, negative if removing either saves it)"},
     Beside{stack_unit_least_name, "minimum over the compute units, % of the time"},
     Beside{stack_unit_median_name, "median over the compute units, % of the time"},
     Beside{stack_unit_most_name, "maximum over the compute units, % of the time"},
@@ -69,7 +69,7 @@ std::vector<std::string> divided_categories(std::span<const Stack> stacks);
 
 /// Returns bars that show only one category. Their parts are shares of the category's time. If
 /// there is a baseline bar, the length of each bar is relative to the category's length in the
-/// baseline. Bars without the category are omitted.
+/// baseline. Bars without the category or with an unknown part are omitted.
 std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category);
 
 /// Returns the categories of labels, in order of first appearance.
@@ -93,7 +93,7 @@ std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 double longest_of(std::span<const Stack> stacks);
 
 /// Text in place of a bar whose shares are not all known.
-inline constexpr std::string_view no_bar = "not drawn: a part is unknown";
+inline constexpr std::string_view no_bar = "not drawn: a share is unknown";
 
 /// Category and its share of a bar: the sum of the category's parts, at least 0.
 struct CategoryShare {

@@ -67,7 +67,7 @@ std::string total_time(const survey::Sum& sum) {
   return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
 }
 
-/// Returns the totals of a survey: "0.21 s of device time in 1,000 launches of 2 kernels".
+/// Returns the totals of a survey: "210 ms of device time in 1000 launches of 2 kernels".
 std::string survey_summary(const SurveyedApp& app) {
   const survey::Sum total = app.survey.total();
   std::set<std::pair<std::string, survey::Program>> kernels;
@@ -102,8 +102,8 @@ std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
   return fmt::format(
-      "{} untimed, to keep the program fast; each untimed launch counts with the mean time of its "
-      "row",
+      "{} untimed, to keep the program fast; each untimed launch is assumed to take the mean time "
+      "of its row",
       count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
@@ -120,8 +120,8 @@ std::string doubt_text(const Survey& survey) {
         format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
   }
   return fmt::format(
-      "no launch took longer than {} by the driver's event times, so times and shares are "
-      "meaningless",
+      "according to the driver's event times, no launch took longer than {}, so times and shares "
+      "are meaningless",
       format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 

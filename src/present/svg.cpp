@@ -264,7 +264,7 @@ class Picture {
     }
   }
 
-  /// Draws an invisible disc over each point; viewers show the disc's title under the pointer.
+  /// Draws an invisible disc over each point; viewers show the disc's title as a tooltip.
   void draw_values() {
     svg_ += "<g fill=\"none\" pointer-events=\"all\">\n";
     for (const ChartSeries& series : chart_.series) {
@@ -460,8 +460,8 @@ std::string effect_text(const Stack& stack, const StackPart& part) {
 constexpr double row_height = 26;
 constexpr double bar_height = 18;
 
-/// Returns a bar as SVG. Causes whose removal saves time are drawn to the right of 0, the other
-/// causes to the left of 0.
+/// Returns a bar as SVG. Parts with a share above 0 are drawn to the right of 0, parts with a share
+/// below 0 to the left: removing such a cause would cost time.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
                    double y, bool has_values) {
   if (!stack.is_whole) {

@@ -19,7 +19,7 @@ struct PictureText {
   std::string title{};
   std::string subtitle{};
   std::string description{};  ///< description for readers who cannot see the picture
-  bool has_values{false};     ///< true: the pointer over a point shows the point's value
+  bool has_values{false};     ///< true: tooltips show values
 };
 
 /// Returns a chart as an <svg> element in light colours. Text stays text, and the result is
@@ -41,15 +41,14 @@ struct Figure {
   bool is_folded{false};  ///< true: the figure is shown only on request
 };
 
-/// Returns all figures of a probe in these runs, at least one, with values under the pointer.
+/// Returns all figures of a probe in these runs, at least one, with values in tooltips.
 /// Stacks have a figure per run and view, and per divided category. Heat maps have a figure per run
 /// and series, with a colour scale per series. Curves of a single run share figures; curves of
 /// several runs have a figure per series, with a curve per run. The plots of the probe's card
 /// follow.
 std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe);
 
-/// Returns the text that the pointer over a point shows: "16.2 ns (16.1 ns to 16.4 ns), 32.0
-/// cycles".
+/// Returns the value in a point's tooltip: "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles".
 std::string value_text(const ChartPoint& point, std::string_view unit);
 
 /// Returns the beginning of an <svg> element, including the titles.

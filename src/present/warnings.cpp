@@ -79,18 +79,18 @@ constexpr std::array warning_texts{
                 "a replay of {series} takes {replay_ratio} times as long as the program's launch",
                 "caches, clocks or concurrent work differed in the program; the shares describe "
                 "the replay only"},
-    WarningText{"launch_unlike_mean", "a launch unlike the others",
-                "the captured launch of {series} took {app_ns}, but the program's launches of this "
-                "kernel take {mean_ns} on average",
-                "other launches may spend their time on other causes; capture another launch with "
-                "--kernel NAME:N"},
+    WarningText{
+        "launch_unlike_mean", "a launch unlike the others",
+        "the captured launch of {series} took {app_ns}, but the program's launches of this "
+        "kernel take {mean_ns} on average",
+        "the causes can differ in other launches; capture another launch with --kernel NAME:N"},
     WarningText{
         "replay_not_deterministic", "non-deterministic results",
         "two replays of {series} differ in {differing_share} of the bytes that the kernel writes",
         "the kernel's order of work varies, so its results cannot be compared with the program's"},
     WarningText{
-        "other_version_differs", "other results",
-        "this version of {series} leaves floats in {buffers} that differ from the program's",
+        "other_version_differs", "different results",
+        "this version of {series} writes floats to {buffers} that differ from the program's",
         "sums in another order round differently; check the results yourself"},
     WarningText{"time_budget_short", "a short time budget",
                 "the time budget was reached after {measured} of {planned point}",
@@ -104,7 +104,7 @@ constexpr std::array warning_texts{
     WarningText{"small_pages",
                 {},
                 "the system provided pages of {page_bytes}, not huge pages",
-                "beyond the TLB's reach the times include page walks; see "
+                "beyond the TLB's reach, the times include page walks; see "
                 "/sys/kernel/mm/transparent_hugepage"},
     WarningText{"columns_ignored", "ignored columns",
                 "the columns '{size}' and '{latency}' were read; ignored: {ignored}",

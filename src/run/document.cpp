@@ -153,9 +153,9 @@ void expect_known_schema(const Cursor& cursor) {
   }
 }
 
-// Limits of a document. Reports and analyses compare series and names pairwise, so that a hostile
-// file of a few MB could take hours. A typical run has 20 series and 50 names. The largest known
-// run, all cases of gsi on a simulated device, has 10,507 findings and 1,749 names.
+// Limits of a document. Reports and analyses compare series and names pairwise, so a hostile file
+// of a few MB could otherwise take hours. A typical run has 20 series and 50 names. The largest
+// known run, all cases of gsi on a simulated device, has 10,507 findings and 1,749 names.
 constexpr std::size_t max_results = 64;
 constexpr std::size_t max_series = 256;
 constexpr std::size_t max_names = 4096;
@@ -171,7 +171,7 @@ std::string exceeded_limit(const ProbeResult& result) {
       for (const auto& [name, value] : *each) names.insert(name);
     }
     if (series.size() > max_series) return fmt::format("points of at most {} series", max_series);
-    if (names.size() > max_names) return fmt::format("points with at most {} names", max_names);
+    if (names.size() > max_names) return fmt::format("at most {} distinct point keys", max_names);
   }
   if (result.findings.size() <= max_findings) return {};
   return fmt::format("at most {} findings", max_findings);

@@ -11,8 +11,8 @@
 
 namespace clprobe::json {
 
-/// Maximum number of parallel units of any kind. The limit ensures that the product of two such
-/// numbers fits 64 bits.
+/// Maximum number of compute units, and of work-items in a work-group. The limit ensures that the
+/// product of both numbers fits 64 bits.
 inline constexpr std::int64_t max_parallel = std::int64_t{1} << 20U;
 inline constexpr std::int64_t max_sub_group = std::int64_t{1} << 16U;
 /// Maximum rate of a clock, in ticks per ns. A counter at 1 GHz has 1 tick per ns.

@@ -17,10 +17,10 @@
 namespace clprobe::json {
 namespace {
 
-// Maximum number of characters of a value in an error message, which must fit on one line.
+// Maximum number of bytes of a string or key in an error message, which must fit on one line.
 constexpr std::size_t shown_characters = 40;
 
-// Returns an untrusted string as a JSON string in ASCII, safe for a terminal.
+// Returns the beginning of an untrusted string as a JSON string in ASCII, safe for a terminal.
 std::string excerpt(std::string_view text) {
   std::string shown =
       Json(text.substr(0, shown_characters)).dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -133,8 +133,8 @@ const Json& Cursor::object() const {
 
 namespace {
 
-// Maximum length of a line, in columns. A sample with two clocks and a checksum fits, and so does a
-// finding with interval and role.
+// Maximum width of an array or object on one line, in columns: its indent and text, without its
+// key. A sample with two clocks and a checksum fits, and so does a finding with interval and role.
 constexpr std::size_t line_columns = 240;
 
 /// Builds the document from the parser's events, in time linear in the text. The builder of

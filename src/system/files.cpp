@@ -65,9 +65,9 @@ class InputFile {
   }
 
  private:
-  /// Waits for bytes, at most 100 ms. Returns true if bytes can be read. A signal that arrives just
-  /// before poll() does not interrupt the call, so a longer wait would delay the reaction to
-  /// Ctrl-C.
+  /// Waits at most 100 ms for bytes or the end of the file; returns true if either can be read.
+  /// Throws EINTR after an interrupt. A signal that arrives just before poll() does not interrupt
+  /// the call, so a longer wait would delay the reaction to Ctrl-C.
   [[nodiscard]] bool wait_for_bytes() const {
     constexpr int longest_wait_ms = 100;
     pollfd waiting{descriptor_, POLLIN, 0};
@@ -221,7 +221,7 @@ TemporaryFolder::TemporaryFolder() {
   remove_left(parent);
   path_ = (parent / pattern).string();
   if (::mkdtemp(path_.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), "cannot create a folder for the run");
+    throw std::system_error(errno, std::generic_category(), "cannot create a temporary folder");
   }
   // The lock file gets its final name only after it is locked; otherwise another run would remove
   // the folder. On a file system without locks, the folder has no lock file.

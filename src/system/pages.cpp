@@ -18,7 +18,7 @@ constexpr std::size_t whole_units(std::size_t bytes) {
 /// Maps `bytes`, a multiple of the unit, and advises the system to use huge pages. Returns null if
 /// the system has no memory.
 std::byte* map_units(std::size_t bytes) {
-  const std::size_t mapped = bytes + Pages::unit;  // room to align the begin to a unit
+  const std::size_t mapped = bytes + Pages::unit;  // room to align the start to a unit
   void* const mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;

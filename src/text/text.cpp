@@ -18,7 +18,7 @@ namespace {
 struct Character {
   [[nodiscard]] bool is_space() const { return code == '\t' || code == '\n' || code == '\r'; }
 
-  /// True for a character that has a visible form and does not change how its neighbours are shown.
+  /// True for a character or combining mark that is safe to show unchanged.
   [[nodiscard]] bool is_visible() const {
     if (!is_valid || utf8proc_get_property(code)->ignorable) return false;
     switch (utf8proc_category(code)) {
@@ -115,8 +115,8 @@ std::string message_line(std::string_view text) {
 }
 
 std::string quote(std::string_view word) {
-  // Maximum length in bytes: enough to recognise the word, and short enough for a message on a
-  // screen.
+  // Length in bytes after which the word is cut: enough to recognise the word, and short enough for
+  // a message on a screen.
   constexpr std::size_t max_bytes = 120;
   std::string shown = "'";
   while (!word.empty() && shown.size() < max_bytes) {
@@ -190,7 +190,7 @@ std::vector<std::string> wrap(std::string_view utf8, int width) {
 
 namespace {
 
-// Maximum length of words that are compared, since the time grows with the square of the length.
+// Maximum length of a typed word in bytes, since the time grows with the length of both words.
 constexpr std::size_t max_letters = 64;
 
 /// Returns the word in lower case without leading dashes, so that "--Help" and "help" are equal.

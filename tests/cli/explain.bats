@@ -37,7 +37,7 @@ on_terminal() {
   clprobe explain Warps
   [[ $status -eq 0 && $output == sub-group$'\n'* && $output == *'wavefront'* ]]
   clprobe explain knee
-  [[ $status -eq 0 && $output == 'stride finds knee: '* && $output == *'90 %'* ]]
+  [[ $status -eq 0 && $output == 'stride reports the finding knee: '* && $output == *'90 %'* ]]
   clprobe explain 'shared cores'
   [[ $status -eq 0 && $output == 'shared cores, a warning: '* ]]
   clprobe explain 'cache or far'

@@ -131,7 +131,7 @@ most_threads() {
   clprobe --device sim:gsi gsi --case implicit --set nodes=60
   fails_with 2 '--set nodes: applies only to uts and utsd'
   clprobe --device sim:gsi gsi --case uts --set node=60
-  fails_with 2 "--set: unknown parameter 'node' (did you mean nodes?): choose poll, "
+  fails_with 2 "--set: unknown parameter 'node' (did you mean nodes?); choose poll, "
   clprobe --device sim:gsi gsi --case uts --priority luck
   fails_with 2 --priority
 }

@@ -25,7 +25,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
   clprobe stride --elements 1024 --grid 4096
   fails_with 2 --grid 'exceed the 1024 elements' 'at most 1024'
   clprobe stride --grid 64 --work-group 128
-  fails_with 2 --work-group 'does not divide' 'at most 64'
+  fails_with 2 --work-group 'exceeds the grid' 'at most 64'
 }
 
 @test "more memory than there is" {

@@ -64,7 +64,7 @@ END
   fails_with 2 --trace 'cannot read'
   head -c 4096 /dev/urandom >noise.trace
   clprobe -d sim:gsi gsi --trace noise.trace
-  fails_with 2 "line 1: not a trace: the first line must be 'clprobe-trace 1'"
+  fails_with 2 "line 1: the first line of a trace must be 'clprobe-trace 1'"
   clprobe -d sim:gsi gsi --trace ''
   fails_with 2 --trace 'needs a value'
 }

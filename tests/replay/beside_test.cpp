@@ -28,7 +28,7 @@ void on_each_device(const std::string& launch, const std::function<void(Replay&)
   }
 }
 
-constexpr const char* longer = "a launch changes its data, so that later launches take";
+constexpr const char* longer = "each launch changes its data, so later launches take";
 
 /// The number of launches or loads that a prepared replay has next to the kernel.
 std::int64_t amount_of(Replay& replay, const Shape& shape) {

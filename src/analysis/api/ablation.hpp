@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shares of a kernel's time by cause, measured with builds that lack some causes of waiting.
+// The shares of a kernel's time by cause, measured with builds that lack some of the causes.
 //
-// A factor is a cause of waiting that a build can lack while it keeps the instructions. All 2^k
-// combinations of k factors are built and timed. The Shapley value of a factor is the time that its
-// removal saves, averaged over all orders of removing the factors. The values add up to T(none) -
-// T(all).
+// A factor is a cause of time, such as memory or barriers, that a build of the kernel can lack. All
+// 2^k combinations of k factors are built and timed. The Shapley value of a factor is the time that
+// its removal saves, averaged over all orders of removing the factors. The values add up to T(none)
+// - T(all).
 //
 // Some factors can only be removed after another factor. For example, loads access the second cache
 // only once they no longer access main memory. Only orders that respect this rule count, and sets
@@ -55,7 +55,7 @@ struct Cost {
 
 struct Ablation {
   Cost none{};  ///< T(none): the unmodified kernel
-  Cost all{};   ///< T(all): the kernel without all factors; no factor explains this remainder
+  Cost all{};   ///< T(all): the kernel with all factors removed, a time that no factor explains
   /// Shapley value of each factor. The sum of all values is none.ns - all.ns.
   std::vector<Cost> factors{};
   /// Interaction cost of each pair of factors, cost(ij) - cost(i) - cost(j), between builds that

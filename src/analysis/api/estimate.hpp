@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimation of access times from raw samples. All functions are pure, so that reports derive the
-// same numbers from a run file.
+// Estimation of access times from raw samples. Results depend only on the arguments, so that
+// reports derive the same numbers from a run file.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@ struct CurvePoint {
   double latency{0.0};
 };
 
-/// Capacity of a cache by a pointer chase. `bytes` is the interpolated working set at which 5 % of
-/// the accesses miss. `low` is the largest measured size that is surely smaller than `bytes`.
-/// `high` is the smallest measured size at which at least half of the accesses miss, or a smaller
-/// size that is surely beyond the cache.
+/// Capacity of a cache in bytes, by a latency curve. `bytes` is the interpolated working set at
+/// which 5 % of the accesses miss. `low` is the largest measured size that is surely smaller than
+/// `bytes`. `high` is the smallest measured size at which at least half of the accesses miss, or a
+/// smaller size that is surely beyond the cache.
 struct Capacity {
   double bytes{0.0};
   double low{0.0};
@@ -118,12 +118,12 @@ double resampled_ns(const Visits& visits, double typical, std::mt19937_64& gener
 struct Estimate {
   double ns{0.0};
   Interval ns_interval{};
-  std::optional<double> cycles{};  ///< present if ticks are cycles of the core
+  std::optional<double> cycles{};  ///< absent for whole launches, or if ticks are not core cycles
   /// True if the interval includes the distance between the best visits.
   bool holds_visits{false};
 };
 
-/// Names of the facts of an imported point: the time of one access in ns, or a bandwidth.
+/// Facts of an imported point: the time of an access or a launch in ns; a bandwidth.
 inline constexpr std::string_view imported_ns = "imported_ns";
 inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_per_second";
 
@@ -144,11 +144,11 @@ bool is_of_launches(const Point& point);
 /// Returns the time of one access in each sample, in ns, by the point's timer; empty without usable
 /// samples.
 ///
-/// In-kernel clock: the ticks without the overhead of reading the clock. Events or waiting time of
-/// whole launches: the launch time. Imported point: its single time. Other timers: a slope, which
-/// cancels the launch overhead. The slope starts at the fastest sample among the samples with the
-/// fewest accesses. It ends at each sample with at least twice as many accesses; if there is none,
-/// at each sample with more accesses.
+/// In-kernel clock: the ticks without the overhead of reading the clock. Events of whole launches,
+/// or waiting time: the launch time divided by the accesses. Imported point: its time, or the time
+/// of one byte. Other timers: a slope, which cancels the launch overhead. The slope starts at the
+/// fastest sample among those with the fewest accesses. It ends at each sample with at least twice
+/// as many accesses; if there is none, at each sample with more accesses.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Returns true if `clock.ticks_per_ns` converts times to core cycles. This holds for clocks that

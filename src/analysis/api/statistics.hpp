@@ -75,7 +75,7 @@ struct PooledMean {
 /// Returns the mean by a random-effects model. The variance between runs is that of DerSimonian and
 /// Laird (1986). The interval is that of Hartung and Knapp (2001) with Student's t. It is at least
 /// as wide as the errors of the runs require (Röver, Knapp and Friede 2015). `half_widths` are the
-/// half-widths of the runs' 95 % intervals. Requires at least two values.
+/// half-widths of the runs' 95 % intervals. Throws std::invalid_argument for fewer than two values.
 PooledMean pool_means(std::span<const double> values, std::span<const double> half_widths);
 
 }  // namespace clprobe

@@ -9,13 +9,14 @@ namespace clprobe::cli {
 namespace {
 
 constexpr std::array commands{
-    CommandRow{.word = "",
-               .arguments = "[PROBE [ITS OPTIONS]]...",
-               .command = Command::measure,
-               .summary = "run all probes, or the named ones",
-               .details =
-                   "Run the named probes, or all probes, and print their findings. A probe's "
-                   "options follow its name; if only one probe is named, they may stand anywhere."},
+    CommandRow{
+        .word = "",
+        .arguments = "[PROBE [ITS OPTIONS]]...",
+        .command = Command::measure,
+        .summary = "run all probes, or the named ones",
+        .details =
+            "Run the named probes, or all probes, and print their findings. A probe's options "
+            "follow its name; if only one probe is named, its options may appear anywhere."},
     CommandRow{.word = "list",
                .command = Command::list,
                .summary = "list devices and probes",
@@ -44,10 +45,10 @@ constexpr std::array commands{
         .details =
             "Compare two or more saved runs, the first of which is the baseline by default. For "
             "each finding, report whether it is the same as in the baseline, better, worse, "
-            "different or unclear. A folder stands for all `.json` files in it. If `--` separates "
-            "the files, the files before it are baseline runs and the files after it are new runs. "
-            "The verdicts then account for run-to-run variation. If probes are named, only these "
-            "are compared. `-v` adds the reason for every verdict."},
+            "different or unclear. A folder stands for all `.json` files below it. If `--` "
+            "separates the files, the files before it are baseline runs and the files after it are "
+            "new runs. The verdicts then account for run-to-run variation. If probes are named, "
+            "only these are compared. `-v` adds the reason for every verdict."},
     CommandRow{
         .word = "compare --live",
         .arguments = "[PROBE [ITS OPTIONS]]...",
@@ -86,7 +87,7 @@ constexpr std::array commands{
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,
-               .summary = "show the shared options, or those of a command or probe",
+               .summary = "show this summary, or the options of a command or probe",
                .details = "Print a summary of the manual, or the help of a command or a probe. "
                           "`--help` does the same."},
     CommandRow{.word = "version",

@@ -36,16 +36,16 @@ inline constexpr std::array exit_rows{
             "The command line was wrong, a file is not a valid run, or an output cannot be opened. "
             "Nothing was measured."},
     ExitRow{exit_no_device, "no matching device",
-            "No device matches, or there is no OpenCL device at all."},
+            "No device matches, or there is no OpenCL device."},
     ExitRow{exit_changed, "the condition of --fail-on is met",
             "The findings meet the condition of `--fail-on`."},
     ExitRow{exit_undecided, "the condition of --fail-on cannot be decided",
-            "`--fail-on` cannot be decided: nothing could be compared, or needed results are "
-            "missing or incomplete. Or one baseline run and one new run cannot show the cause of a "
-            "change (measure several of each)."},
+            "The condition of `--fail-on` cannot be decided: nothing could be compared, or needed "
+            "results are missing or incomplete. Another cause: one baseline run and one new run "
+            "cannot show why a value changed (measure several of each)."},
     ExitRow{exit_interrupted, "interrupted",
-            "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Results measured until then are kept "
-            "and marked as interrupted."},
+            "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Earlier results are kept and marked "
+            "as interrupted."},
 };
 
 }  // namespace clprobe::cli

@@ -118,12 +118,12 @@ void generate(Options& options, Text what) {
 constexpr std::array table{
     Flag{.name = "device",
          .short_name = 'd',
-         .value_name = "SEL",
+         .value_name = "DEVICE",
          .kind = ValueKind::devices,
          .category = Category::selection,
          .commands = with_devices | profiling,
-         .summary = "device to measure: an index or P:D of `clprobe list`, gpu, cpu, part of a "
-                    "name, all, sim:PRESET, or several of these, separated by commas",
+         .summary = "device to measure: an index or platform:device from `clprobe list`, gpu, cpu, "
+                    "part of a name, all, sim:PRESET, or several of these, separated by commas",
          .details =
              "Devices to measure: an index of `clprobe list` (`1`), platform and device (`0:1`), a "
              "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or several of "
@@ -142,20 +142,20 @@ constexpr std::array table{
              "Maximum device memory for buffers. Default: a quarter of the device's memory; for "
              "`latency` also at most 1 GiB and at most the largest buffer that the device allows.",
          .update = store<&Options::max_memory, parse_size>},
-    Flag{
-        .name = "time-budget",
-        .value_name = "TIME",
-        .kind = ValueKind::text,
-        .category = Category::effort,
-        .commands = with_probes | profiling,
-        .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
-        .details =
-            "Approximate time for all probes of one device together: `500ms`, `30s`, `2min` or "
-            "`1h`. Points that reach the target precision end earlier. Without a budget, a "
-            "simulated device measures all of its points. With `compare --live`, the budget is the "
-            "time for alternating, which begins after one measurement of each side. By default, "
-            "alternating ends a minute after the start of clprobe, but lasts at least 20s.",
-        .update = store<&Options::time_budget, parse_duration>},
+    Flag{.name = "time-budget",
+         .value_name = "TIME",
+         .kind = ValueKind::text,
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
+         .details =
+             "Approximate time for all probes of one device together: `500ms`, `30s`, `2min` "
+             "or `1h`. clprobe stops measuring a point once the point reaches the target "
+             "precision. Without a budget, clprobe measures all points of a simulated "
+             "device. With `compare --live`, the budget is the time for alternating, which "
+             "begins after one measurement of each side. By default, clprobe alternates "
+             "until about a minute after its start, but for at least 20s.",
+         .update = store<&Options::time_budget, parse_duration>},
     Flag{.name = "quick",
          .category = Category::effort,
          .commands = with_probes | profiling,
@@ -194,8 +194,8 @@ constexpr std::array table{
          .category = Category::effort,
          .commands = with_probes | profiling,
          .summary = "seed of all random orders (default 42)",
-         .details = "Seed of all random orders: of the points and of the addresses of a chase. "
-                    "Default: 42.",
+         .details = "Seed of all random orders: the order of the points, and the order of the "
+                    "addresses in a chase. Default: 42.",
          .update = store<&Options::seed, parse_seed>},
     Flag{.name = "dry-run",
          .category = Category::effort,
@@ -213,12 +213,12 @@ constexpr std::array table{
          .update = [](Options&, Text) {}},  // resolve() replaces `compare` by Command::live
     Flag{
         .name = "b-device",
-        .value_name = "SEL",
+        .value_name = "DEVICE",
         .kind = ValueKind::devices,
         .category = Category::comparing,
         .commands = live,
         .summary = "device of side B (default: the value of --device)",
-        .details = "Device of side B, in the form of `--device`. Default: the value of `--device`.",
+        .details = "Device of side B, written as for `--device`. Default: the value of `--device`.",
         .update = store<&Options::other_device>},
     Flag{.name = "a-env",
          .value_name = "NAME=VALUE",
@@ -245,9 +245,9 @@ constexpr std::array table{
          .category = Category::comparing,
          .commands = live,
          .summary = "also write both sides' runs to FILE, as JSON",
-         .details = "Also write the runs of both sides with every sample to FILE, as JSON, for "
+         .details = "Also write the runs of both sides to FILE, as JSON with every sample, for "
                     "`report` and `compare`. clprobe replaces FILE as a whole after each probe and "
-                    "each pass, so an interrupted run leaves the earlier results.",
+                    "each pass, so an interrupted run keeps its earlier results.",
          .update = store<&Options::runs_file>},
     Flag{.name = "list",
          .category = Category::profiling,
@@ -262,11 +262,12 @@ constexpr std::array table{
          .kind = ValueKind::text,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "capture only this kernel (its N-th launch)",
-         .details = "Capture only this kernel. N selects the kernel's N-th launch in a process, of "
-                    "any work size. Without N, clprobe captures a typical launch, whose time is "
-                    "close to the mean. Without `--kernel`, clprobe captures launches of the "
-                    "kernels that take 80 % of the device time, at most three kernels.",
+         .summary = "capture only this kernel: its N-th launch, or else a typical launch",
+         .details =
+             "Capture only this kernel. N selects the kernel's N-th launch in a process, "
+             "whatever its work size. Without N, clprobe captures a typical launch, whose "
+             "time is close to the mean. Without `--kernel`, clprobe captures a launch of "
+             "each of the kernels that together take 80 % of the device time, at most three.",
          .update = store_kernel},
     Flag{
         .name = "keep",
@@ -288,40 +289,40 @@ constexpr std::array table{
          .details = "Let replayed kernels also include the files below FOLDER. Without this "
                     "option, kernels may include only the headers of their bundle (the captured "
                     "launch), or the files below the folder of `--kernel-file`. The restriction "
-                    "protects your files, since a kernel's text may come from someone else and "
+                    "protects your files, since a kernel's source may come from someone else and "
                     "compilers quote included files in their messages.",
          .update = store<&Options::headers_folder>},
-    Flag{
-        .name = "kernel-file",
-        .value_name = "FILE.cl",
-        .kind = ValueKind::file,
-        .category = Category::profiling,
-        .commands = profiling,
-        .summary = "OpenCL C file of a kernel to launch without its application",
-        .details =
-            "OpenCL C file of a kernel to launch without its application, as `--launch` describes. "
-            "If `--launch` names the `launch.json` of a bundle (a captured launch), FILE.cl "
-            "replaces the captured text. Without `--launch`, clprobe prints a description to edit.",
-        .update = store<&Options::kernel_file>},
+    Flag{.name = "kernel-file",
+         .value_name = "FILE.cl",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "OpenCL C file with a kernel to launch without its application",
+         .details = "OpenCL C file with a kernel. clprobe launches the kernel without its "
+                    "application, as `--launch` describes. If `--launch` names the `launch.json` "
+                    "of a bundle (a captured launch), FILE.cl replaces the captured source. "
+                    "Without `--launch`, clprobe prints a description to edit.",
+         .update = store<&Options::kernel_file>},
     Flag{.name = "launch",
          .value_name = "FILE.json",
          .kind = ValueKind::file,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "description of the launch of --kernel-file",
-         .details = "Description of the launch of `--kernel-file`: the kernel's name, sizes, "
-                    "arguments and buffer contents. `clprobe explain profile` shows an example.",
+         .summary = "file that describes the launch of the kernel in --kernel-file",
+         .details = "File that describes the launch of the kernel in `--kernel-file`: the kernel's "
+                    "name, work sizes, arguments and buffer contents. `clprobe explain profile` "
+                    "shows an example.",
          .update = store<&Options::launch_file>},
     Flag{.name = "levels",
          .value_name = "FILE.json",
          .kind = ValueKind::file,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "saved run of latency on this device, to name memory levels",
-         .details =
-             "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The report "
-             "then names the level that holds a kernel's buffers and the number of work-groups at "
-             "which a faster level holds them. The curve in the report marks the levels.",
+         .summary = "saved latency run on this device, used to name memory levels",
+         .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
+                    "report then names the level that holds a kernel's buffers, and states the "
+                    "number of work-groups at which a faster level would hold them. The levels are "
+                    "marked on the curve in the report.",
          .update = store<&Options::levels_file>},
     Flag{.name = "with-secrets",
          .category = Category::profiling,
@@ -337,15 +338,15 @@ constexpr std::array table{
          .category = Category::comparing,
          .commands = bit(Command::compare),
          .summary = "run to compare against (default: the first)",
-         .details = "File whose first run is the baseline of all comparisons. Without this option, "
-                    "the first run of all files is the baseline.",
+         .details = "File whose first run is the baseline of all comparisons. Default: the first "
+                    "run of the first file.",
          .update = store<&Options::baseline>},
     Flag{.name = "threshold",
-         .value_name = "SHARE",
+         .value_name = "PERCENT",
          .kind = ValueKind::text,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "ignore changes up to SHARE (default 3%)",
+         .summary = "ignore changes up to PERCENT (default 3%)",
          .details =
              "Ignore changes up to this percentage, `3%` by default. A finding has changed if the "
              "whole 95 % interval of its ratio to the baseline lies beyond this percentage.",
@@ -355,17 +356,17 @@ constexpr std::array table{
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with code 4 if a finding is worse (`changed`: better, worse or "
-                    "different), tested jointly at 5 % (default never)",
+         .summary = "exit with code 4 if a joint test at 5 % shows that a finding is worse, or "
+                    "with `changed` that it is better, worse or different (default never)",
          .details =
              "Exit with code 4 if a finding is worse (`worse`), or if a finding is better, worse "
              "or different (`changed`). Default: `never`. All findings that the baseline and the "
              "new runs share are tested jointly at 5 %: with Holm's procedure, or with Benjamini "
-             "and Hochberg's if there are several runs of each. clprobe names the findings that "
-             "meet the condition on stderr; unclear findings do not count. Without such a finding, "
-             "the exit code is 5 if a probe or a series of the baseline is missing, failed or "
-             "interrupted in a run. The code is also 5 if single runs cannot separate a change "
-             "from disturbances by other tenants of a virtual machine's host.",
+             "and Hochberg's if there are several baseline runs and several new runs. On stderr, "
+             "clprobe names the findings that meet the condition; unclear findings do not count. "
+             "Without such a finding, the exit code is 5 if a probe or a series of the baseline is "
+             "missing, failed or interrupted in a run. The code is also 5 if single runs cannot "
+             "separate a change from disturbances by other tenants of a virtual machine's host.",
          .choices = fail_on_words,
          .update = choose<&Options::fail_on, fail_on_words>},
     Flag{.name = "device-name",
@@ -381,7 +382,8 @@ constexpr std::array table{
          .kind = ValueKind::series,
          .category = Category::results,
          .commands = importing | bit(Command::report),
-         .summary = "report: series to show, separated by commas; import: series of a list",
+         .summary =
+             "series to show, separated by commas (report), or series of an imported list (import)",
          .details = "With `report`, the series to show, separated by commas. Default: all. With "
                     "`import`, the series to which a list of sizes and latencies belongs. Default: "
                     "the series that the file names, otherwise `global`.",
@@ -457,8 +459,8 @@ constexpr std::array table{
          .category = Category::results,
          .commands = with_results | profiling,
          .summary = "use colours on stdout",
-         .details =
-             "Use colours on stdout. `auto` means only on a terminal, and not if NO_COLOR is set.",
+         .details = "Use colours on stdout. With `auto`, clprobe uses colours only on a terminal; "
+                    "NO_COLOR and CLICOLOR_FORCE override this.",
          .choices = colour_words,
          .update = choose<&Options::colour, colour_words>},
     Flag{.name = "verbose",
@@ -481,9 +483,9 @@ constexpr std::array table{
          .kind = ValueKind::choice,
          .category = Category::about,
          .commands = bit(Command::generate),
-         .summary = "print the man page, a shell's completion or the run schema",
-         .details = "Print the man page, the completion for a shell (`source <(clprobe --generate "
-                    "bash)`), or the JSON Schema of runs.",
+         .summary = "print the man page, a shell completion script or the run schema",
+         .details = "Print the man page, the completion script for a shell (`source <(clprobe "
+                    "--generate bash)`), or the JSON Schema of runs.",
          .choices = generate_words,
          .update = generate},
     Flag{.name = "full",
@@ -522,7 +524,7 @@ std::span<const Flag> all_flags() {
   static const std::vector<std::string_view> formats =
       format_names([](const Writer& each) { return each.runs != nullptr; });
   static std::string output_summary =
-      "also write the results to FILE (-: stdout), in the format of its extension:";
+      "also write the results to FILE (- for stdout), in the format of its extension:";
   static std::string output_details =
       "Also write the results to FILE, in the format of its extension. ";
   static const auto flags = [] {
@@ -532,7 +534,7 @@ std::span<const Flag> all_flags() {
     }
     output_details +=
         "`-` is stdout. Stdout and devices such as `/dev/null` take the format of `--format`. "
-        "clprobe replaces a file as a whole after each probe, so an interrupted run leaves the "
+        "clprobe replaces a file as a whole after each probe, so an interrupted run keeps its "
         "earlier results.";
     auto filled = table;
     for (Flag& row : filled) {

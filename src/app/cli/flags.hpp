@@ -47,7 +47,7 @@ inline constexpr std::array visible_categories{
 struct Flag {
   std::string_view name{};        ///< name without the dashes
   char short_name{'\0'};          ///< letter of the short form; '\0': none
-  std::string_view value_name{};  ///< name of the value, such as "SEL"; empty for ValueKind::none
+  std::string_view value_name{};  ///< name of the value, such as "FILE"; empty for ValueKind::none
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
   unsigned commands{0};        ///< commands that accept the flag, as a sum of bit(Command)

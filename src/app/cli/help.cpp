@@ -107,15 +107,15 @@ std::string command_help(std::string_view command) {
   for (const Flag& flag : visible_flags()) {
     if ((flag.commands & commands) != 0) options += flag_entry(flag);
   }
-  if (!options.empty()) text += fmt::format("\nOptions of {}:\n{}", command, options);
+  if (!options.empty()) text += fmt::format("\nOptions for {}:\n{}", command, options);
   return text;
 }
 
 std::string probe_help(const Probe& probe) {
-  std::string text = fmt::format("{}\n{}\n\nUsage:\n  clprobe [options] {} [options of {}]\n",
+  std::string text = fmt::format("{}\n{}\n\nUsage:\n  clprobe [options] {} [{} options]\n",
                                  probe.title, probe.question, probe.id, probe.id);
   const ProbeFlags own(probe);
-  if (!own.flags.empty()) text += fmt::format("\nOptions of {}:\n", probe.id);
+  if (!own.flags.empty()) text += fmt::format("\nOptions for {}:\n", probe.id);
   for (const Flag& flag : own.flags) text += flag_entry(flag);
   return text + fmt::format(
                     "\n`clprobe explain {}` describes the probe; `clprobe --help` lists "
@@ -131,10 +131,11 @@ struct Named {
 };
 
 constexpr std::array environment{
-    Named{"NO_COLOR", "Any value disables colours, unless `--color always` is given."},
+    Named{"NO_COLOR", "Any non-empty value disables colours, unless `--color always` is given."},
     Named{"CLICOLOR_FORCE", "Any value except 0 enables colours, even if stdout is a pipe."},
-    Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
-    Named{"COLUMNS", "Width of tables if stdout is not a terminal, 1 to 1000; default 80."},
+    Named{"TERM", "If the value is `dumb`, clprobe shows no colours and no progress."},
+    Named{"COLUMNS",
+          "Width of tables, 1 to 1000 columns, if stdout is not a terminal; default 80."},
     Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII if the locale is not UTF-8."},
     Named{"PAGER", "Program that shows the pages of `explain` on a terminal; default `less`."},
     Named{"OCL_ICD_VENDORS",
@@ -145,7 +146,7 @@ constexpr std::array environment{
 };
 
 constexpr std::array examples{
-    Named{"clprobe", "Measure everything on the best device."},
+    Named{"clprobe", "Run all probes on the best device."},
     Named{"clprobe --device all -o run.json latency",
           "Run one probe on all devices, and save the samples."},
     Named{"clprobe latency --sizes '16KiB-1GiB*1.2' --series global stride --grid 2^20",
@@ -157,7 +158,7 @@ constexpr std::array examples{
     Named{"clprobe profile --keep captured -- ./app --its-own options",
           "Capture and replay the important kernels, and keep the captured launches."},
     Named{"clprobe report -f markdown old.json new.json",
-          "Show two saved runs side by side, to paste into an issue."},
+          "Print two saved runs side by side in Markdown, for an issue."},
 };
 
 /// Returns text as roff, the language of man pages: characters with a meaning in roff are escaped,

@@ -94,14 +94,14 @@ struct Options {
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
   std::string
       runs_file{};  ///< `compare --live`: output file for the baseline runs and the new runs
-  std::vector<std::string> app{};  ///< `profile`: the program and its arguments
+  std::vector<std::string> app{};  ///< `profile`: the application to run, with its arguments
   std::string kernel{};  ///< `profile`: the only kernel to capture; empty: important kernels
   std::uint64_t kernel_launch{0};  ///< launch of `kernel` to capture, from 1; 0: a typical launch
   std::string keep_folder{};       ///< `profile`: folder for captured launches; empty: none
   std::string headers_folder{};    ///< `profile`: folder of files that kernels may include
-  std::string kernel_file{};  ///< `profile`: OpenCL C file of a kernel to replay without a program
-  std::string launch_file{};  ///< `profile`: file that describes the launch of `kernel_file`
-  std::string levels_file{};  ///< `profile`: run document with memory levels; empty: none
+  std::string kernel_file{};       ///< `profile`: OpenCL C file of a kernel to launch by itself
+  std::string launch_file{};       ///< `profile`: file that describes the launch of `kernel_file`
+  std::string levels_file{};       ///< `profile`: run document with memory levels; empty: none
   std::vector<Run> levels_runs{};  ///< runs in `levels_file`
   std::vector<bundle::Source>
       sources{};  ///< files of replayed launches, which the child process reads

@@ -18,7 +18,7 @@ namespace {
 using Probes = std::span<const ProbeFlags>;
 using Words = std::vector<std::string>;
 
-constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE` list them";
+constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE` list the options";
 
 // Name of the option under which cxxopts stores words that belong to no option.
 constexpr const char* word_name = "probe-command-or-file";

@@ -104,11 +104,11 @@ void settle_words(Options& options, const Names& probes) {
       if (!words.empty()) words = {fmt::format("{}", fmt::join(words, " "))};
       return;
     case Command::report:
-      return check_files(words, "report", "FILE... [PROBE...]` with JSON files saved by -o");
+      return check_files(words, "report", "FILE... [PROBE...]` with JSON files saved with -o");
     case Command::compare:
-      return check_files(words, "compare",
-                         "FILE FILE... [PROBE...]` with JSON files saved by -o, or folders of such "
-                         "files");
+      return check_files(
+          words, "compare",
+          "FILE FILE... [PROBE...]` with JSON files saved with -o, or folders of such files");
     case Command::import:
       return check_files(words, "import", "FILE...` with results of another tool");
     case Command::help:
@@ -243,7 +243,7 @@ void check_profiled(const Options& options) {
         "folder");
   }
   if (options.kernel_file.empty() && !options.launch_file.empty()) {
-    throw UsageError("--launch needs --kernel-file FILE.cl, the text of the kernel");
+    throw UsageError("--launch needs --kernel-file FILE.cl, the source of the kernel");
   }
 }
 

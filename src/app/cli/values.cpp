@@ -192,7 +192,7 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
 double parse_share(std::string_view text) {
   const double share = read_scaled(text, share_units);
   if (share >= 0.0 && share <= 1.0) return share;
-  refuse("{} is not a valid share: write a percentage from 0% to 100%, such as 3% or 0.5%",
+  refuse("{} is not a valid percentage: write 0% to 100% with a percent sign, such as 3% or 0.5%",
          quote(text));
 }
 

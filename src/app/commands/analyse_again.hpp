@@ -17,8 +17,8 @@ void make_card(ProbeResult& result);
 void conclude(Run& run);
 
 /// Replaces the findings of a stored run by the findings that this version of clprobe derives from
-/// the samples, and calls conclude(). Findings of the plan and results of unknown probes are kept.
-/// If a probe cannot read a point, throws RunFormatError with the point's path in the document.
+/// the samples, and calls conclude(). Keeps findings of the plan, and results without points or of
+/// unknown probes. Throws RunFormatError with the path of a point that its probe cannot read.
 void analyse_again(Run& run);
 
 /// Returns the runs of a document, analysed again by analyse_again(). Throws RunFormatError with

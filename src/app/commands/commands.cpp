@@ -129,7 +129,7 @@ int report(const cli::Options& options) {
       }
     }
   }
-  if (runs.empty()) throw RunFormatError("no file contains a run: name a JSON file saved by -o");
+  if (runs.empty()) throw RunFormatError("no file contains a run: name a JSON file saved with -o");
   take_labels(options.labels, runs);
   keep_shown_part(runs, options.shown_probes, options.series);
   return results.finish(runs);

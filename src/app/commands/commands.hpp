@@ -33,10 +33,10 @@ int compare_live(const cli::Options& options, const std::vector<std::string>& ar
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
-/// Returns the exit code of --fail-on, and writes the evidence to stderr: 4 if a significant change
-/// meets the condition, but 5 if all such changes are on another card than the baseline. Without
-/// such a change: 5 if a run lacks results of the baseline, otherwise 4 if a lost finding meets the
-/// condition, otherwise 5 if a change needs more runs. In all other cases, the code is 0.
+/// Writes the evidence for --fail-on to stderr and returns the exit code. The code is 4 if a
+/// significant change meets the condition, but 5 if all such changes are on another card than the
+/// baseline. Without such a change, it is 5 if a run lacks results of the baseline, otherwise 4 if
+/// a lost finding meets the condition, otherwise 5 if a change needs more runs, otherwise 0.
 int check_fail_on(cli::FailOn condition, const Comparison& comparison,
                   std::span<const RunDigest> runs);
 

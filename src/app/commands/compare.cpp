@@ -106,7 +106,7 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
 }
 
 /// Returns the first change that a single baseline run and a single new run cannot decide: "worse:
-/// latency global 1 latency: 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
+/// L1 latency: 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
   return fmt::format(
@@ -115,7 +115,7 @@ std::string explain_open(const std::vector<ComparedPlace>& open, const Compariso
 }
 
 int undecided(const std::string& why) {
-  terminal::complain(fmt::format("--fail-on cannot be decided: {}", why));
+  terminal::complain(fmt::format("the condition of --fail-on cannot be decided: {}", why));
   return exit_undecided;
 }
 
@@ -259,8 +259,8 @@ Files select_files(const cli::Options& options) {
   return {std::move(files), baseline_file, 0};
 }
 
-/// Throws UsageError unless both runs have the same device, driver and method, since only such runs
-/// may be pooled.
+/// Throws UsageError unless both runs have the same card, platform, driver and method, since only
+/// such runs may be pooled.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
   if (!are_of_one_device(first, run)) reasons.emplace_back("different devices");

@@ -96,7 +96,8 @@ std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
 std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view word) {
   // An empty word would match every name.
   if (word.empty()) {
-    throw cli::UsageError("--device: an item of the list is empty: write a device between commas");
+    throw cli::UsageError(
+        "--device: empty entry in the list; remove the extra comma or add a device");
   }
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
@@ -198,9 +199,9 @@ std::vector<std::string> explain_left_out(const DeviceList& list) {
                                                     : "FOLDER, a folder with the other .icd files";
   std::vector<std::string> lines;
   for (const DeviceList::LeftOut& each : list.left_out) {
-    lines.push_back(
-        fmt::format("driver {} is skipped: {}; to skip it without a test, set OCL_ICD_VENDORS={}",
-                    quote(each.file), each.reason, vendors));
+    lines.push_back(fmt::format(
+        "driver {} is skipped: {}; to skip it without testing it, set OCL_ICD_VENDORS={}",
+        quote(each.file), each.reason, vendors));
   }
   return lines;
 }
@@ -225,8 +226,9 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
   // A memory limit is the likely cause, since the loader silently ignores a driver that does not
   // fit into memory.
   if (memory) {
-    return fmt::format("{} within the memory limit of {}: raise the limit with ulimit -v", found,
-                       format_bytes(*memory));
+    return fmt::format(
+        "{}, probably because of the memory limit of {}: raise the limit with ulimit -v", found,
+        format_bytes(*memory));
   }
   if (!platforms.empty()) return found + ": install the package pocl-opencl-icd to measure the CPU";
   return found +

@@ -98,7 +98,7 @@ std::string lines_of(const Probe& probe, std::string_view word, int width) {
   std::string text;
   const std::string_view page = embedded_file(fmt::format("{}.md", probe.id));
   for (const std::string& each : finding_texts(page, word)) {
-    text += paragraph(fmt::format("{} finds {}", probe.id, each), width);
+    text += paragraph(fmt::format("{} reports the finding {}", probe.id, each), width);
   }
   for (const Series& each : probe.series) {
     if (!is_same_word(without_number(each.name), without_number(word))) continue;

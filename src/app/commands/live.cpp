@@ -81,8 +81,8 @@ LivePasses::LivePasses(const Comparison& first, Sides& sides, double threshold,
   }));
 }
 
-/// Applies the calibration of side A to both sides if they have the same clock, since the errors of
-/// two calibrations would look like a difference.
+/// Applies the calibration of side A to both sides if their devices have equal names and clocks,
+/// since the errors of two calibrations would look like a difference. Else sets `calibration_`.
 void LivePasses::settle_clocks() {
   const DeviceInfo& a = measured_[0].device;
   DeviceInfo& b = measured_[1].device;

@@ -52,12 +52,13 @@ class LivePasses {
   /// measurements. All arguments must outlive the object.
   LivePasses(const Comparison& first, Sides& sides, double threshold, const LiveObserver& observer);
 
-  /// Makes passes until all headlines are decided, `time` is over, or the observer cancels.
+  /// Makes passes until all headlines are decided or have failed, `time` is over, or the observer
+  /// cancels. After each pass, frees the devices' buffers and calls the observer's `save`.
   void run(std::chrono::duration<double> time);
 
   /// Returns the headlines that were visited, with the ratio of the sides' values.
   [[nodiscard]] std::vector<Alternated> alternated() const;
-  /// Returns true if a side's device has failed.
+  /// Returns true if a side failed to measure a headline.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
  private:

@@ -92,7 +92,7 @@ std::string find_layer() {
                     quote(path.string())));
   }
   throw std::runtime_error(fmt::format(
-      "clprobe's file {} was not found in its installation: reinstall clprobe", layer_file));
+      "the file {} is missing from the installation of clprobe: reinstall clprobe", layer_file));
 }
 
 /// Returns the value of OPENCL_LAYERS with clprobe's layer before the user's layers. The loader

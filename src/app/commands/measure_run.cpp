@@ -79,8 +79,8 @@ struct Forecast {
 };
 
 /// Returns the request to a probe that provides only references. On a CPU, the request limits the
-/// buffers to twice the last cache, since allocating 1 GiB takes seconds. The limit is at least 64
-/// MiB, since virtual machines report no cache, and at most 256 MiB.
+/// buffers to twice the last-level cache, since allocating 1 GiB takes seconds. The limit is at
+/// least 64 MiB, since virtual machines may report no cache, and at most 256 MiB.
 Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};

@@ -47,7 +47,7 @@ std::string describe_point(const Probe& probe, const Point& point);
 /// Functions that are called while a run is measured.
 struct RunObserver {
   std::function<void(std::size_t probe)> done;  ///< called when the probe with this index is done
-  std::function<void()> save;                   ///< called when the run has new results
+  std::function<void()> save;  ///< called when the run has new results, at most every 4 s
 };
 
 /// Measures the probes and stores the results in `run`, until all probes are done or the observer

@@ -9,7 +9,7 @@
 
 namespace clprobe::commands {
 
-/// Returns the replay probe for launches, or the probes that the options name, or all that can run.
+/// Returns the replay probe if there are launches, else the named probes, or all that can run.
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device);
 
 /// Returns the budget of `probe` in a run of `probes` probes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `profile`: surveys a program, or captures and replays its kernels.
+// `profile`: surveys a program, captures and replays its kernels, or replays stored launches.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -204,11 +204,12 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
     captured.refusal = system::read_file(folder + "/refused", max_reason_bytes);
   } catch (const std::system_error&) {
     const std::string end = end_text(app);
-    captured.refusal = fs::exists(folder, error)
-                           ? fmt::format("the program's second run {} before this launch finished",
-                                         end.empty() ? "ended" : end)
-                           : fmt::format("the program's second run did not make this launch {}",
-                                         format_count(wanted.ordinal, "time"));
+    captured.refusal =
+        fs::exists(folder, error)
+            ? fmt::format("the program's second run {} before this launch finished",
+                          end.empty() ? "ended" : end)
+            : fmt::format("the program's second run ended before making this launch {}",
+                          format_count(wanted.ordinal, "time"));
   }
   return captured;
 }
@@ -292,8 +293,8 @@ int list_app(const cli::Options& options) {
   return run.problem.empty() ? written : exit_failed;
 }
 
-/// Replaces secrets in the build options of a launch file by "***". If the kernel needs a replaced
-/// value, the compiler refuses the options.
+/// Replaces secrets in the build options of a launch file by "***", and reports that on stderr. A
+/// kernel that needs a replaced value then does not build.
 void hide_secrets(const std::string& path) {
   bundle::Launch launch = bundle::launch_from_json(system::read_file(path, bundle::max_json_bytes));
   const bundle::Program before = launch.program;
@@ -424,8 +425,8 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
     return exit_failed;
   }
   announce(
-      fmt::format("run 2 of 2 of {}, {:.0f} s like the first: capturing launches of {}; measuring "
-                  "them then takes up to {:.0f} s",
+      fmt::format("run 2 of 2 of {} (about {:.0f} s, like run 1): capturing launches of {}; "
+                  "measuring them then takes up to {:.0f} s",
                   name, std::ceil(survey.app.wall_s), names_of(wanted),
                   budget_of(*replay_probe(), options, 1).probe_time.count()));
   const CapturedRun captured = capture_launches(options.app, wanted, folder.path());

@@ -35,7 +35,7 @@ namespace {
 // takes about ten times the size of its text in memory.
 constexpr Bytes max_bytes = mebibytes(128);
 
-constexpr std::string_view run_hint = "name a JSON file saved by -o";
+constexpr std::string_view run_hint = "name a JSON file saved with -o";
 
 [[noreturn]] void refuse(const std::string& path, std::string_view problem, std::string_view hint) {
   throw RunFormatError(fmt::format("cannot read {}: {}; {}", quote(path), problem, hint));
@@ -88,7 +88,7 @@ std::vector<RunFile> files_in(const std::string& word) {
   }
   if (files.empty()) {
     throw RunFormatError(fmt::format(
-        "{} has no .json files: name a folder with JSON files saved by -o", quote(word)));
+        "{} has no .json files: name a folder with JSON files saved with -o", quote(word)));
   }
   std::ranges::sort(files, [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
   return files;

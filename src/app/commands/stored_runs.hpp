@@ -47,8 +47,8 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device);
 std::vector<std::string> run_names(const std::vector<std::string>& paths);
 
 /// Moves the results of all probes except `probes` to Run::unshown, and removes the results of all
-/// series except `series` (a comma list); an empty list keeps all. Then removes runs without
-/// results. Throws cli::UsageError if a listed probe or series occurs in no run.
+/// series except `series` (a comma list), with the warnings about them; an empty list keeps all.
+/// Then removes runs without results. Throws UsageError if no run has a listed probe or series.
 void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
                      const std::string& series);
 

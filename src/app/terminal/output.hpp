@@ -66,7 +66,7 @@ class OutputFile {
 void complain(std::string_view message) noexcept;
 
 /// Returns the command of the pager: `pager`, the value of PAGER, or `less` if it is not set.
-/// Returns nothing if `pager` is empty or "cat", or the terminal is dumb. Pure.
+/// Returns nothing if `pager` is empty or "cat", or if `term` is empty or "dumb". Pure.
 std::optional<std::string> pager_of(const char* pager, std::string_view term);
 
 /// Writes the text to stdout: through the pager if stdout is a terminal, and directly otherwise or

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of runs with a baseline: matching of findings, and verdicts (docs/compare.md). All
-// functions are pure.
+// Comparison of runs with a baseline: matching of findings, and verdicts (docs/compare.md). Results
+// depend only on the arguments.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct ComparedFinding {
   double step{0.0};
   /// Degrees of freedom of Student's t, if the interval is that of the mean of several runs.
   std::size_t degrees{normal_degrees};
-  /// Half-width of the 95 % interval for changes during the run, according to the run's reference
-  /// points. It is a logarithm of a ratio, or a difference for shares.
+  /// Half-width of the 95 % interval for influences that the samples do not show, such as other
+  /// programs (disturbance_of()). It is a logarithm of a ratio, or a difference for shares.
   double disturbance{0.0};
   /// True for a CPU of a virtual machine. Other tenants may use a part of the CPU and its memory
   /// for a whole run. The interval of a single run does not include this effect.
@@ -95,7 +95,7 @@ struct RunDigest {
   std::string label{};  ///< the user's name for the run; may be empty
   std::string driver{};
   std::string uuid{};            ///< UUID of the device; empty if unknown
-  std::string platform{};        ///< platform, with the backend that its version names
+  std::string platform{};        ///< platform and CL_DEVICE_VERSION, which may name the backend
   std::string platform_index{};  ///< "platform:device"
   std::string started{};
   DeviceType type{DeviceType::other};
@@ -123,7 +123,7 @@ bool are_of_one_device(const RunDigest& a, const RunDigest& b);
 
 /// Returns the differences between two runs of one device, except in their results: "another card
 /// of the same model: UUID bb instead of aa", "driver 2 instead of 1". Empty if no difference is
-/// known.
+/// known, and for runs of two devices.
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other);
 
 /// Returns true if both results have the same version of the method. If an older document has no
@@ -137,24 +137,24 @@ using LevelMaps = std::map<std::string_view, LevelMap>;  ///< level maps by seri
 
 /// Returns the corresponding levels of two results of one probe.
 ///
-/// For one device, levels are matched in order by their times. The result contains only series
-/// whose numbers of levels differ, or in which equal numbers denote different levels.
+/// For one device, levels are matched in order by their times. The result contains only series in
+/// which the two runs number their levels differently.
 ///
-/// For two devices, the result contains all series. Levels with equal names correspond; levels with
-/// different names never do. Among levels without names, the first levels correspond, and so do the
-/// memory levels, whatever their times. Levels between the first level and memory are matched in
-/// order, so that the times of each pair are as close as possible.
+/// For two devices, the result contains all common series. Levels with equal names correspond;
+/// levels with different names never do. Among levels without names, the first levels correspond,
+/// and so do the memory levels, whatever their times. Levels between them are matched in order, so
+/// that the times of each pair are as close as possible.
 LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
                         bool is_same_device);
 
-/// Returns the digest of several runs of one device. Each finding is the mean of the runs (random
-/// effects; the median for sizes), with an interval that includes the variation between runs.
-/// Levels are matched to those of a typical run. A single run is returned unchanged. Throws
-/// std::invalid_argument if `runs` is empty.
+/// Returns the digest of several runs of one device, with the findings and levels of a typical run.
+/// A value that more than half of the runs have is their mean (random effects; the median for
+/// sizes), with an interval that includes the variation between runs. A single run is returned
+/// unchanged. Throws std::invalid_argument if `runs` is empty.
 RunDigest pool(std::span<const RunDigest> runs);
 
 /// Maximum uncertainty for a verdict `same`, and threshold for values without an interval, as a
-/// share of the value.
+/// share of the value. A larger threshold of the comparison replaces both.
 inline constexpr double coarse_change = 0.25;
 
 struct Judgement {
@@ -175,12 +175,12 @@ struct Judgement {
   /// doubt about other tenants makes the verdict `unclear`.
   std::optional<Verdict> left_open{};
   bool is_in_cycles{false};  ///< true if cycles are judged, but the values have another unit
-  bool is_repeated{false};   ///< true for a change in cycles that another row shows as a time
+  bool is_repeated{false};   ///< true for a change in cycles that another row has in seconds
 };
 
 /// Judges the change from `baseline` to `other`. `threshold` is a share of the value. The verdict
 /// is a change if the whole 95 % interval of the change is beyond the threshold. Otherwise it is
-/// `same`, or `unclear` if the farther end is beyond both `threshold` and `coarse_change`.
+/// `same`, or `unclear` if the end farther from 0 is beyond both `threshold` and `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
 
 /// Returns true if the finding is a size that lies between two measured sizes.
@@ -196,18 +196,19 @@ ComparedFinding in_seconds(const ComparedFinding& compared);
 
 /// Judges a finding of two runs of one device. Findings measured in core cycles are judged in
 /// cycles, since clock rates and calibration errors are compared separately. If the clock rates
-/// clearly differ, a time may instead be `same` in seconds. This holds for times that do not depend
-/// on the core clock, such as the latency of memory.
+/// clearly differ, a time may instead be `same` in seconds: memory latency does not depend on the
+/// core clock. A change that one baseline run and one new run cannot confirm becomes `unclear`.
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold);
 
 /// A finding of a run, compared with the matching finding of the baseline.
 struct ComparedCell {
   const ComparedFinding* finding{nullptr};  ///< null without a matching finding
-  Judgement judgement{};                    ///< empty in the cell of the baseline
+  Judgement judgement{};  ///< empty for the baseline, and if a common row has the verdict
 };
 
-/// A finding of the baseline, compared with all runs. Pointers: to digests or Comparison::made.
+/// A finding of the baseline, or a headline that the baseline lacks (adopt_headlines()), in all
+/// runs. Pointers lead to digests or to Comparison::made.
 struct ComparedRow {
   std::string probe{};
   const ComparedFinding* baseline{nullptr};

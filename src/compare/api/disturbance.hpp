@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disturbances of a run according to its reference points, and the intervals that disturbances
-// widen (docs/method.md). All functions are pure.
+// widen (docs/method.md). Results depend only on the arguments.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ double typical_disturbance(std::span<const Disturbance> disturbances);
 
 /// Returns the finding with its interval widened by a disturbance in quadrature, as in reports.
 /// `half_width` is half the width of a 95 % interval, as the logarithm of a ratio, or a difference
-/// for shares. Advice and findings without an interval are returned unchanged.
+/// for shares. Returned unchanged: advice, counts, and findings without an interval.
 Finding with_disturbance(const Finding& own, double half_width);
 
 /// Returns the finding with its own interval, without the widening by with_disturbance().
@@ -56,8 +56,8 @@ Finding without_disturbance(const Finding& finding);
 /// Restores the intervals of all findings to those without disturbances.
 void forget_disturbance(Run& run);
 
-/// Widens the intervals of all compared findings by the run's disturbances, in quadrature. Repeated
-/// calls widen the intervals only once.
+/// Widens the intervals of all findings that disturbances affect, in quadrature. Repeated calls
+/// widen the intervals only once.
 void hold_disturbance(Run& run);
 
 // Scatter of a run's points, caused by the device or by other programs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Alternating measurements on two devices or drivers, baseline and other: intervals and verdicts
 // for the ratios of their visits. The intervals stay valid if they are computed after each pass.
-// All functions are pure.
+// Results depend only on the arguments.
 #pragma once
 
 #include <array>
@@ -30,9 +30,9 @@ struct VisitRatio {
   double log_ratio{0.0};  ///< logarithm of the other time divided by the baseline's time
 };
 
-/// Returns the ratio of one visit. `noise_only_adds` is true for single accesses. In this case, the
-/// ratio is that of the minima of up to 8 times each, or of the lower quartiles of more times (see
-/// Estimate). Otherwise, as for whole launches, this is the median of the ratios of all blocks.
+/// Returns the ratio of one visit. `noise_only_adds` is true for single accesses, whose ratio is
+/// that of the minima of up to 8 times each, or of the lower quartiles of more times (see
+/// Estimate). For whole launches, the ratio is the median of the ratios of all blocks.
 /// Throws std::invalid_argument if `blocks` is empty.
 VisitRatio ratio_of_visit(std::span<const PairBlock> blocks, bool noise_only_adds);
 
@@ -75,14 +75,14 @@ struct PairedState {
 
 PairedState state_of(std::span<const double> log_ratios, double calibration, double threshold);
 
-/// Returns true if further passes would not change the verdict. The verdict is settled if the
-/// interval lies within the threshold or is no wider than the threshold. It is also settled if the
-/// change is beyond the threshold at 5 %, by Holm's procedure for `family` findings.
+/// Returns true if further passes would not change the verdict. If the interval is beyond the
+/// threshold, the p-value must be below 5 % / `family` (the first step of Holm's procedure).
+/// Otherwise, the interval must lie within the threshold or be no wider than the threshold.
 bool is_settled(const PairedState& state, double threshold, std::size_t family);
 
 /// Adds rows for headlines of `other` that the baseline lacks, since a measurement on a busy host
-/// may miss all levels. The cells of such a row stay empty until baseline and other have
-/// alternated.
+/// may miss all levels. The baseline's cell of such a row stays empty until baseline and other
+/// have alternated.
 void adopt_headlines(Comparison& comparison, const RunDigest& other);
 
 /// Reduces the comparison to headlines, and sets the verdicts of alternated headlines. A change of

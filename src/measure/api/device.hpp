@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL devices: enumeration, tests of clocks, program builds and kernel launches. This is the
-// only header that includes OpenCL's C++ interface. Probes use OpenCL only in `Probe::open`.
+// only header that includes OpenCL's C++ interface. Probes reach OpenCL only by `Probe::open`.
 #pragma once
 
 // The minimum version is 110, since Debian's opencl.hpp does not compile with minimum 120 and
@@ -29,13 +29,13 @@ namespace system {
 class Cores;
 }
 
-/// An OpenCL device with the facts that `clprobe list` shows.
+/// An OpenCL device, and what its driver reports about it.
 struct FoundDevice {
   cl::Device device{};
   DeviceInfo info{};
 };
 
-/// A platform that has no devices, or whose query failed.
+/// A platform without devices, a failed query, or a device that lacks a mandatory attribute.
 struct PlatformProblem {
   std::string platform{};
   std::string problem{};
@@ -46,26 +46,26 @@ struct Enumeration {
   std::vector<PlatformProblem> problems{};
 };
 
-/// Returns all devices of all platforms, without building or launching a kernel. Never throws for a
-/// driver's error: an attribute that cannot be read is omitted, and a platform that cannot be
-/// queried becomes a PlatformProblem.
+/// Returns the devices of all platforms, without building or launching a kernel. Never throws for a
+/// driver's error: a PlatformProblem replaces a platform that cannot be queried, or a device
+/// without a mandatory attribute. Other attributes that cannot be read are omitted.
 Enumeration enumerate_devices();
 
 /// Returns device `number` of the platform of `device`, with all attributes; nothing if the driver
 /// no longer reports this device.
 std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
 
-/// Reads vendor-specific and optional attributes into `info.reported`, `info.uuid` and `info.pci`.
-/// These queries are too slow for `clprobe list`.
+/// Reads vendor-specific and optional attributes, and the number of devices on the platform, into
+/// `info.reported`, `info.uuid` and `info.pci`.
 void read_attributes(const cl::Device& device, DeviceInfo& info);
 
 /// Returns an OpenCL error as one line: "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
-/// Returns the first line of a build log that names an error, or else the first line with text.
+/// Returns a build log's first line that names an error, else its first text, else a substitute.
 std::string first_error_line(const std::string& log);
 
-/// Returns true for error codes that report a lack of memory or of other resources.
+/// Returns true for error codes by which drivers refuse a launch that needs too many resources.
 bool is_refusal(cl_int code);
 
 /// Times of one launch in ns, by its event (absent if invalid) and by the host's clock.
@@ -115,8 +115,8 @@ class Session {
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
-  /// Confines launches of one work-group to the core `core`, which the process must be allowed to
-  /// use. CPU devices only.
+  /// Confines launches of one work-group, after the session's first launch, to the core `core`,
+  /// which the process must be allowed to use. Has an effect only on CPU devices.
   void use_core(int core) { core_ = core; }
 
   /// Allows launches on all cores again. Probes that do not launch through `launch` must call this

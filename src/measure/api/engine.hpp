@@ -157,7 +157,7 @@ struct EngineProbe {
 /// Device errors do not throw. A failed point stores its reason, and its probe becomes `failed`. An
 /// interrupted probe becomes `interrupted`. An unsupported point gives a warning if other points of
 /// its series were measured, and otherwise a finding without a value. A driver that fails at a
-/// later visit does not invalidate earlier visits.
+/// later visit does not invalidate earlier visits, whereas a wrong result does.
 class Engine {
  public:
   /// Keeps references to the backends and to `observer`, which must outlive the engine.
@@ -210,14 +210,14 @@ struct PointPair {
 bool is_rate(std::string_view unit);
 
 /// Converts a time per access to the unit of a finding: seconds, cycles or a rate. Returns nothing
-/// for other units.
+/// for other units, and for cycles without a calibrated clock.
 std::optional<double> value_in(std::string_view unit, double ns_per_access,
                                const DeviceInfo& device);
 
 /// Returns the indexes of the points that determine a finding, nearest to the finding's value
 /// first. Such points belong to the finding's series and lie within 5 % of its interval. The result
-/// is empty if `analyse` gives the same finding when only these points get slower. For example, a
-/// slope does not depend on points that happen to have an equal time.
+/// is empty unless `analyse` changes the finding by about 2 % when only these points take 2 %
+/// longer. For example, a slope does not depend on points that happen to have an equal time.
 std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& measured);
 
 /// Returns up to `max_count` pairs of points that determine a finding, nearest to both findings
@@ -239,7 +239,7 @@ struct PairSide {
   DeviceInfo device{};
 };
 
-/// Duration of one visit of a pair in blocks A B B A, without preparation.
+/// Limits of one visit of a pair in blocks A B B A, without preparation and warm-up.
 struct PairBudget {
   std::chrono::duration<double> time{0.4};
   int min_blocks{4};

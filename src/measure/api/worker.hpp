@@ -29,16 +29,16 @@ struct DeviceList {
     std::string platform{};
     std::string problem{};
   };
-  /// Driver that crashes or hangs the process that loads it.
+  /// Driver with which the child process crashes, hangs or fails to list the devices.
   struct LeftOut {
     std::string file{};  ///< ICD file that registers the driver
     std::string reason{};
   };
   std::vector<DeviceInfo> devices{};
-  std::vector<Problem> problems{};  ///< platforms without devices, and platforms whose query failed
+  std::vector<Problem> problems{};  ///< empty platforms, failed queries, and unusable devices
   std::vector<LeftOut> left_out{};  ///< drivers that do not work; their devices are not listed
-  std::vector<std::string> kept{};  ///< ICD files of the working drivers, if any driver is left out
-  /// Folder of the working drivers, if any driver is left out. WorkerSettings must use the same
+  std::vector<std::string> kept{};  ///< ICD files of the working drivers, if each was tested
+  /// Folder of the drivers of these devices; null: all drivers. WorkerSettings must use this
   /// folder, since device indexes depend on the drivers.
   std::shared_ptr<const DriverFolder> drivers{};
   /// Child process that listed the devices. The child has already loaded the drivers, so that the
@@ -53,22 +53,22 @@ struct WorkerSettings {
   bool keeps_memory{true};
   std::optional<ClockKind> clock{};  ///< the only clock to try; absent: try all clocks
   std::function<bool()> cancelled{};
-  /// Called with the name of each request to the driver, such as "open", "try-clock", "prepare" or
-  /// "sample".
+  /// Called with the name of each request of a backend to the driver, such as "open", "try-clock",
+  /// "prepare" or "sample".
   std::function<void(std::string_view)> asking{};
   /// Folder of the drivers to load, from a DeviceList; null: all drivers.
   std::shared_ptr<const DriverFolder> drivers{};
   Environment environment{};
 };
 
-/// Returns the devices, which a child process lists. If a driver crashes or hangs the child, the
-/// drivers are tested one by one, and those that fail are left out. Throws DeviceError if no driver
-/// works.
+/// Returns the devices, which a child process lists. If the child fails, the drivers are added one
+/// by one in new child processes, and those that make the child fail are left out. Throws
+/// DeviceError if no driver works, or `cancelled` returns true.
 DeviceList list_devices(const WorkerSettings& settings);
 
 /// Opens the device with index `device_index` of DeviceList::devices in a child process. Tests the
 /// device's clock, event times and pointers there. Throws DeviceError if the device cannot be
-/// opened. `child` may be the child of a DeviceList, unless another backend uses it.
+/// opened or the requested clock fails. `child`: unused child of a DeviceList, or null.
 std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
                                         std::shared_ptr<ChildProcess> child = {});
 

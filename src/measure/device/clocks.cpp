@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection of a clock, tests of event times, warm-up and calibration. All of them time a chain of
-// dependent arithmetic (cl/ticks.cl), whose length and result are known.
+// Selection of a clock, tests of events and pointers, warm-up and calibration. Most of these time a
+// chain of dependent arithmetic (cl/ticks.cl), whose length and result are known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::uint32_t links_per_iteration = 64;  // number of links in LINK_64 of cl/ticks.cl
-// Maximum length of a chain. llvmpipe silently ends all loops of a launch after 65,535 iterations.
+// Maximum iterations of a chain. llvmpipe silently ends all loops of a launch after 65,535.
 constexpr std::uint32_t longest_chain = 60000;
 
 struct Reading {
@@ -96,8 +96,8 @@ void measure_steps(Session& session) {
   clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
 }
 
-/// Returns the meaning of a tick according to the vendor's documents. find_rate() may replace it by
-/// a measured meaning.
+/// Returns the meaning of a tick according to the vendor's documents. The clock's test and the
+/// calibration may replace it by a measured meaning.
 ClockRate rate_of(ClockKind kind) {
   switch (kind) {
     case ClockKind::nvidia:
@@ -117,8 +117,8 @@ ClockRate rate_of(ClockKind kind) {
 
 constexpr std::uint32_t shortest_tried = 256;
 
-/// Returns the ticks of chains of n, 4n and 16n iterations. The ticks of a value that is not a
-/// clock (a constant, a pointer left in a register) do not grow with the length.
+/// Returns the minimum ticks of five chains each of n, 4n and 16n iterations. Ticks of a value that
+/// is not a clock (a constant, a pointer left in a register) do not grow with the length.
 std::array<double, 3> ticks_of_chains(Chain& chain) {
   std::array<double, 3> ticks{};
   for (std::size_t i = 0; i < ticks.size(); ++i) {
@@ -241,9 +241,9 @@ std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
 }
 
 /// Runs chains until the times of three consecutive chains agree within 1 %, at most for 2 s on a
-/// GPU and 0.5 s on other devices. On a busy host, three chains may never agree. On a GPU, the
-/// warm-up also lasts at least 0.3 s from the first launch, or until three launches ran at full
-/// clock. Idle GPUs need up to 0.4 s to raise their clock.
+/// GPU and 0.5 s on other devices. On a busy host, three chains may never agree. The minimum is
+/// 0.05 s; on a GPU, it is 0.3 s from the session's first launch, unless three launches ran at full
+/// clock. Idle GPUs need up to 0.4 s to raise their clock. Returns the times of all chains.
 std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const bool gpu = is_gpu(session.info());

@@ -10,12 +10,12 @@
 namespace clprobe {
 
 /// Returns a driver's text in a form for messages and published documents. The result is one line
-/// of at most 1200 columns, without invisible characters and without folders and names of this
-/// user.
+/// of at most 1200 columns, without invisible characters. Placeholders replace folders and names of
+/// this user.
 std::string clean_driver_words(std::string_view words);
 
-/// Returns the folders and names to redact: the home folder, caches, the current folder, and the
-/// names of user and host.
+/// Returns the folders and names to redact: the home, cache, configuration, temporary and current
+/// folders, and the names of user and host.
 std::vector<Place> private_places();
 
 inline constexpr std::string_view pocl_platform = "Portable Computing Language";

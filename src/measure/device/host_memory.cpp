@@ -52,8 +52,8 @@ HostMemory::HostMemory(Bytes size)
 
 HostMemory::~HostMemory() { system::pages_of_process().give_back(begin_, size_.count); }
 
-/// Counts whole mappings, which may include memory of neighbours. All memory of a mapping has the
-/// same kind of pages.
+/// Counts whole mappings, since the system reports pages only by mapping. Other memory in the same
+/// mapping is therefore included.
 int HostMemory::huge_page_percent() const {
   const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
   std::ifstream smaps("/proc/self/smaps");

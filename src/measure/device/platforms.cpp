@@ -22,8 +22,8 @@ DeviceType type_of(cl_device_type type) {
   return DeviceType::other;
 }
 
-/// Returns the number of lanes that execute together. Attributes of vendors are preferred to other
-/// attributes, since they are exact.
+/// Returns the number of lanes that execute together: a vendor's attribute, which is exact, or else
+/// the preferred multiple of the work-group size, or else 1.
 std::int64_t sub_group_size(const cl::Device& device) {
   struct Row {
     std::string_view extension;
@@ -111,7 +111,7 @@ std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& pr
   cl_uint count = 0;
   if (clGetDeviceIDs(platform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS &&
       count > max_devices) {
-    problem = fmt::format("the platform reports {} devices", count);
+    problem = fmt::format("the platform reports {} devices, which is implausible", count);
     return devices;
   }
   try {

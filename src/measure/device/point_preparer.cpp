@@ -87,7 +87,7 @@ class PointPreparer::State {
     return work;
   }
 
-  /// Returns true if buffers of the device use no host memory.
+  /// Returns true for a GPU whose buffers use no host memory, according to the driver.
   static bool has_memory_of_its_own(const DeviceInfo& device) {
     return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
   }
@@ -107,8 +107,8 @@ class PointPreparer::State {
   }
 
   Session& session_;
-  /// Probes with open buffers. Buffers stay open until another probe needs the memory. Passes of
-  /// probes alternate, and initialising 1 GiB takes as long as measuring a hundred points.
+  /// Probes with open buffers: the current probe and, on a GPU with its own memory, others until a
+  /// preparation fails. Initialising 1 GiB takes as long as measuring a hundred points.
   std::map<const Probe*, Preparer> opened_{};
   std::vector<Kept> kept_{};
 };

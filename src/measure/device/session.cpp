@@ -20,8 +20,8 @@ std::uint64_t steady_now_ns() {
                                         .count());
 }
 
-/// Returns END - START of an event in ns; nothing if END is before START, which some drivers report
-/// as a success.
+/// Returns END - START of an event in ns; nothing if the driver refuses the query, or reports an
+/// END before START, as some drivers do.
 std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
   cl_ulong begin = 0;
   cl_ulong end = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of a device's timers by launches of a chain of known length. All functions are pure.
+// Judgement of a device's timers by the measured times of chains of known length. Uses no device.
 #pragma once
 
 #include <fmt/format.h>

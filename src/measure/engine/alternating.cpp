@@ -36,7 +36,7 @@ std::optional<double> value_of(const Finding& finding, const Point& point,
 }
 
 /// Returns the distance of a point from the finding's value, as a logarithm of the ratio; 0 without
-/// a finding.
+/// a finding, and infinity for a point without a valid time.
 double distance(const Finding* finding, const Point& point, const DeviceInfo& device) {
   if (point.samples.empty() || !point.failure.empty()) return HUGE_VAL;
   if (finding == nullptr) return 0.0;
@@ -57,7 +57,7 @@ void slow_down(Point& point, double factor) {
   }
 }
 
-/// Returns whether the finding changes by 2 % if the points at `indexes` take 2 % longer.
+/// Returns whether the finding changes by about 2 % if the points at `indexes` take 2 % longer.
 bool follows(const Finding& finding, const Measured& measured,
              std::span<const std::size_t> indexes) {
   constexpr double slower = 1.02;

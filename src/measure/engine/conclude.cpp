@@ -22,7 +22,7 @@ namespace clprobe {
 
 namespace {
 
-/// Removes points without samples or failure, which the run did not reach; warns if time ran out.
+/// Removes points that the run did not reach or the device refused. Warns if time ran out.
 void drop_unvisited(const Ending& ended, ProbeResult& result) {
   const auto planned = static_cast<std::int64_t>(result.points.size() - ended.refusals.size());
   std::erase_if(result.points,
@@ -50,8 +50,8 @@ void add_warning(const Refusal& refusal, ProbeResult& result) {
        {{"series", refusal.series}, {"reason", refusal.reason}, {"points", std::int64_t{1}}}});
 }
 
-/// Reports refused points as a finding if their series has no measured point, and otherwise as
-/// warnings.
+/// Reports refused points as warnings if their series has other points, and otherwise as a finding,
+/// unless their series already has a finding.
 void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& result) {
   for (const Refusal& refusal : ended.refusals) {
     const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
@@ -69,7 +69,7 @@ void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& resul
   }
 }
 
-/// Returns the most frequent reason why series were not measured.
+/// Returns the most frequent reason of the findings; "nothing to measure" if none has a reason.
 std::string usual_reason(std::span<const Finding> findings) {
   const Finding* usual = nullptr;
   std::ptrdiff_t max_count = 0;
@@ -85,7 +85,6 @@ std::string usual_reason(std::span<const Finding> findings) {
   return usual == nullptr ? "nothing to measure" : usual->reason;
 }
 
-/// Sets the status of the result and its reason.
 void report_status(const Ending& ended, ProbeResult& result) {
   const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
   const auto failed = std::count_if(result.points.begin(), result.points.end(), has_failed);
@@ -95,7 +94,7 @@ void report_status(const Ending& ended, ProbeResult& result) {
   const auto lost_again = std::count_if(result.points.begin(), result.points.end(), is_lost_again);
   if (!ended.is_done) {
     result.status = Status::interrupted;
-    result.reason = "results measured until then are kept";
+    result.reason = "earlier results are kept";
   } else if (failed > 0) {
     const auto first = std::find_if(result.points.begin(), result.points.end(), has_failed);
     result.status = Status::failed;

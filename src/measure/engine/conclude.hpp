@@ -27,7 +27,7 @@ struct Ending {
   bool is_done{false};              ///< false if the probe was interrupted or is still running
   std::vector<Finding> known{};     ///< findings of the plan, which need no measurement
   std::vector<Refusal> refusals{};  ///< unsupported points, which have no samples
-  std::vector<double> speeds_ns{};  ///< times of the first reference point in ns, in order of time
+  std::vector<double> speeds_ns{};  ///< time per access of the first reference, earliest first
 };
 
 /// Returns the share of the cores' time that other processes used, from 0 to 1.

@@ -139,9 +139,9 @@ std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EnginePro
   return all;
 }
 
-/// Selects the references of a probe. References of the plan keep their buffers if the device has
-/// enough memory. If the plan has no references and at least 8 points, the first point shows drift
-/// of the device's speed.
+/// Selects the references of a probe. A reference with a copy (PlannedReference::alone) keeps the
+/// copy's buffers if the memory limit allows. If the plan has no references and at least 8 points,
+/// the first point shows drift of the device's speed, provided that the point is visited again.
 void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
   constexpr std::size_t min_points = 8;
   const bool is_reference_only = measured.of.references_from.has_value();
@@ -296,7 +296,7 @@ void Engine::State::visit_reference(const Visit& visit) {
   schedule_.record(visit, outcome, now());
 }
 
-/// Measures a reference. Returns whether the reference can be visited again.
+/// Measures a reference and records its time. Returns false after a device error, with a warning.
 bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& reference,
                                       Outcome& outcome) {
   const DeviceInfo& device = measured.device();

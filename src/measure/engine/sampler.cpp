@@ -76,8 +76,8 @@ std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
   return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, max_iterations));
 }
 
-/// Returns a number of iterations and the last sample. A sample with this number is long enough for
-/// the timer and too short for a watchdog of the driver.
+/// Returns a number of iterations and the last sample. Within the maximum of `work`, a sample with
+/// this number is long enough for the timer and too short for a watchdog of the driver.
 std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceInfo& device,
                                                 Timer timer) {
   std::uint64_t iterations = clamp_iterations(work, work.iterations);

@@ -210,7 +210,8 @@ std::optional<Step> Schedule::next_in_pass() {
   return advance();
 }
 
-/// Begins the next stage of the pass. Returns a step that precedes the visits of the stage, if any.
+/// Begins the next stage of the pass, or ends the pass. Returns the step to plan the probe, to
+/// refine its points or to report the pass, if one is due; otherwise nothing.
 std::optional<Step> Schedule::advance() {
   ProbeState& state = current();
   const auto step = [&](Step::Kind kind) {
@@ -297,8 +298,8 @@ bool Schedule::begin_pass(Time now) {
   return true;
 }
 
-/// Visits the points of a finished probe once more, if this takes little of the run's time.
-/// Otherwise a probe that takes one second would miss most disturbances of a run of one minute.
+/// Begins another pass over a finished probe, if the pass takes little of the run's time. Without
+/// such passes, a probe that takes one second would miss most disturbances of a run of one minute.
 bool Schedule::begin_extra_pass(Time now) {
   while (!extra_.empty()) {
     const std::size_t probe = extra_.front();
@@ -341,8 +342,8 @@ bool Schedule::begin_usual_pass() {
   return false;
 }
 
-/// Visits points once more and all references at the end of the run, since a disturbance may last
-/// until the end.
+/// Requests extra passes and visits of all references at the end of the run, since a disturbance
+/// may last until the end.
 void Schedule::end_run() {
   is_ending_ = true;
   for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -378,8 +379,8 @@ void Schedule::queue_first_visits() {
   queue(in_order, Why::first);
 }
 
-/// Repeats the points of a short probe for some time. Visits that follow each other immediately
-/// could all lie in a slow phase of the host, and still agree.
+/// Queues up to 20 repetitions of each point, until `min_time` has passed. A few visits that follow
+/// each other immediately could all lie in a slow phase of the host, and still agree.
 void Schedule::queue_settling_visits() {
   constexpr int max_visits = 20;
   for (int before = 0; before < max_visits; ++before) {

@@ -23,7 +23,7 @@ enum class Why {
   urgent,     ///< visit before other points, since the probe's headlines depend on the point
   first,      ///< visit in the first pass
   refined,    ///< visit of a point that the probe added after its first pass
-  repeat,     ///< visit in a later pass
+  repeat,     ///< visit in a later pass, or to fill the minimum time
   reference,  ///< visit of a reference point, which detects disturbances
 };
 
@@ -45,7 +45,7 @@ struct Step {
   };
   Kind kind{Kind::visit};
   Visit visit{};
-  /// Points to visit from this step on, in order; empty except at the first visit of a stage.
+  /// Points to visit from this step on, in order; set at most at the first visit of a stage.
   std::vector<std::size_t> expected{};
 };
 
@@ -57,7 +57,7 @@ struct Outcome {
   };
   Kind kind{Kind::measured};
   Seconds took{0.0};       ///< time since the end of the previous step
-  Seconds measuring{0.0};  ///< time of a reference visit, without initialising its buffers
+  Seconds measuring{0.0};  ///< time of a reference visit, without first preparing kept buffers
   bool is_narrow{false};   ///< true if the point's interval is as narrow as the budget requires
 };
 
@@ -69,7 +69,7 @@ struct PlannedPoint {
 /// A reference point of a plan.
 struct ScheduledReference {
   bool is_kept{false};  ///< true if its buffers stay allocated, which makes visits cheap
-  /// False if it only shows drift of a short probe; such a reference is always visited.
+  /// False for a reference that only shows drift; its visits need no minimum pause.
   bool is_stored{true};
 };
 
@@ -99,16 +99,17 @@ struct ScheduledProbe {
 
 /// Order in which the points of all probes are visited.
 ///
-/// A pass visits each unfinished point of one probe in random order, so that drift and bursts of
-/// noise do not correlate with sizes. Passes of different probes alternate, so that a disturbance
-/// of a few seconds affects only one visit of a point. References are visited between points.
+/// A pass visits each unfinished point of one probe. The order is random, so that drift and bursts
+/// of noise do not correlate with sizes, except in the first pass of an ordered plan. Passes of
+/// different probes alternate, so that a disturbance of a few seconds affects only one visit of a
+/// point; quick runs finish each probe first. References are visited between points.
 class Schedule {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began);
 
-  /// Returns the next step; nothing if all probes are done.
+  /// Returns the next step; nothing if the run is over.
   std::optional<Step> next(Time now);
   /// Records the plan of a probe, after a step of kind `plan`.
   void plan(std::size_t probe, PlannedProbe planned, Time now, Seconds took);

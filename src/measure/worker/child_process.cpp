@@ -53,7 +53,7 @@ void limit_threads_of_pocl() {
   const system::Cores cores;
   if (cores.has_all()) {
     setenv("POCL_AFFINITY", "1", 0);
-    // The newer name of POCL_MAX_PTHREAD_COUNT, which the user may have set.
+    // The user may have set the limit by the newer name of POCL_MAX_PTHREAD_COUNT.
   } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {
     setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(cores.allowed().size()).c_str(), 0);
   }
@@ -100,7 +100,7 @@ ChildProcess::ChildProcess(const std::string& vendors,
                        system::environment_with(with_vendors(changes, vendors)));
   } catch (const std::system_error& error) {
     for (const int each : {sockets[0], sockets[1], pipe_ends[0], pipe_ends[1]}) close(each);
-    throw ChildLost(fmt::format("cannot start the worker process: {}", error.code().message()));
+    throw ChildLost(fmt::format("cannot start the driver's process: {}", error.code().message()));
   }
   close(sockets[1]);
   close(pipe_ends[1]);
@@ -168,7 +168,7 @@ void ChildProcess::lose(const std::string& how) {
   const bool may_be_cache =
       output.find("LLVM ERROR") != std::string::npos || output.find("dlopen") != std::string::npos;
   throw ChildLost(
-      fmt::format("{}, printing \"{}\"{}", how, output,
+      fmt::format("{}; driver output: \"{}\"{}", how, output,
                   may_be_cache ? clean_driver_words(advise_about_pocl_cache()) : std::string()));
 }
 

@@ -40,7 +40,7 @@ class ChildProcess {
   /// `timeout` passes or `cancelled` returns true.
   std::string ask(std::string_view line, std::chrono::milliseconds timeout,
                   const std::function<bool()>& cancelled);
-  /// Sends the last line without reading an answer; the child then exits. Throws ChildLost.
+  /// Sends the last requests without reading answers; the child exits after them. Throws ChildLost.
   void tell_last(std::string_view line, std::chrono::milliseconds timeout,
                  const std::function<bool()>& cancelled);
   /// Returns the next line of an answer that has more than one line. Throws ChildLost.

@@ -33,11 +33,11 @@ auto reading(Action action) -> decltype(action()) {
   }
 }
 
-/// Returns one parsed line of an answer. Throws DeviceError for errors that the driver reports.
+/// Parses a line of an answer. Throws DeviceError for reported errors, ChildLost for invalid text.
 json::Json answer_of(const std::string& line);
 
 /// Sends a request, and returns the parsed answer. Throws DeviceError for errors that the driver
-/// reports, and ChildLost if the child exits.
+/// reports, and ChildLost if the child exits, hangs or sends an invalid answer.
 json::Json request(ChildProcess& child, const json::Json& question, const WorkerSettings& settings);
 
 /// Returns a new child process with the drivers and the environment of `settings`.
@@ -69,8 +69,8 @@ json::Json encode(const Program& program);
 
 class Builders {
  public:
-  /// Starts processes that build `programs` in order. Failures are not reported, since a program
-  /// that fails here fails again when a point needs it.
+  /// Starts up to `count` processes that share `programs`. Failures are not reported, since a
+  /// program that fails here fails again when a point needs it.
   Builders(const DeviceInfo& device, const WorkerSettings& settings,
            const std::vector<Program>& programs, std::size_t count);
 

@@ -28,8 +28,8 @@ namespace {
 
 using json::Json;
 
-/// Returns the reasons why no platform was found, since OpenCL loaders do not report drivers that
-/// they cannot open.
+/// Loads each registered driver, and returns why it offers no platform. OpenCL loaders do not
+/// report drivers that they cannot open.
 Json unloadable_drivers() {
   Json problems = Json::array();
   for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
@@ -48,7 +48,6 @@ bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
   return is_gpu(device) && (timer == Timer::wait || timer == Timer::host);
 }
 
-/// Sends one line of an answer.
 void send(const Json& line) {
   const std::string text = json::one_line(line) + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
@@ -58,7 +57,7 @@ void send(const Json& line) {
   }
 }
 
-/// Server of requests, with at most one open device and one prepared point.
+/// Server of requests, with at most one open device and one point to sample.
 class Server {
  public:
   /// Returns the answer to a request. Errors of drivers become {"error": "..."}, unsupported points

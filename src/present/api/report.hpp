@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output formats: pure functions from runs, comparisons and surveys to text. JSON escapes control
-// characters in texts from drivers and files; all other formats replace them by '?'.
+// characters in texts from drivers and files; all other formats replace them by '?' or a space.
 #pragma once
 
 #include <span>
@@ -25,16 +25,15 @@ struct TableStyle {
   std::string probe{};     ///< probe that a picture shows
 };
 
-/// Returns the text of a warning: observation and advice. For an unknown code, returns the words of
-/// the code and the facts.
+/// Returns the text of a warning: observation and advice. For an unknown code or a missing fact,
+/// returns the words of the code and the facts.
 std::string describe_warning(const Warning& warning);
 
 /// Returns the text of a warning without facts. `title`: the warning's title on a card, or its
 /// code. Empty if unknown.
 std::string warning_text(std::string_view title);
 
-/// Returns a changed finding on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in
-/// 'new.json'".
+/// Returns a changed finding on one line: "worse: L2 latency: 142 ns -> 170 ns in 'new.json'".
 std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
                         const ComparedPlace& place);
 

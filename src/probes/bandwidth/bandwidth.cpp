@@ -80,7 +80,7 @@ std::string beyond_text(const ProbeResult& result, double largest) {
   return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
 
-/// Returns the read bandwidth of all units by level, up to the first level whose end is unknown.
+/// Returns the read bandwidth of all units by level, up to a level without an end or a final rise.
 std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
   std::vector<CardPlateau> plateaus;
   const auto [smallest, largest] = ends_of_sets(result);
@@ -134,8 +134,8 @@ constexpr Option options[]{
                 "(1KiB-1GiB*2), or a comma-separated list",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
                 "of neighbouring sizes (`1KiB-1GiB*2`), or a comma-separated list of these. "
-                "clprobe rounds each size down to a size that the compute units can divide among "
-                "themselves. By default the probe chooses sizes for the device.",
+                "clprobe rounds each size down to a size that can be divided among the compute "
+                "units. By default the probe chooses sizes for the device.",
      .value = Sizes{}},
 };
 
@@ -143,8 +143,7 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // `unit_bandwidth` is the bandwidth in another unit: comparing both would count a change
-    // twice.
+    // `unit_bandwidth` follows from `bandwidth`: comparing both would count a change twice.
     {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
@@ -220,13 +219,13 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
 
 double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effort) {
   const bool is_main = series.name == read_series;
-  // The writes of one unit are compared with all units at each level. Few sizes suffice, at least
-  // one per level.
+  // At each level, the writes of one unit are compared with those of all units. Few sizes suffice,
+  // at least one per level.
   if (series.is_one_unit && writes(series.operation)) {
     if (effort == Effort::quick) return 32.0;
     return effort == Effort::thorough ? 2.0 : 8.0;
   }
-  // A simulation has no scatter, and the host simulates it line by line: few sizes suffice.
+  // Simulated times have no scatter, and the host takes long to simulate them: few sizes suffice.
   if (is_simulated(device)) return is_main ? std::sqrt(2.0) : 2.0;
   if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
   if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
@@ -377,7 +376,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (!reason.empty() && request.series.empty() && !is_memory) continue;
     result.findings.push_back(not_measured(
         "bandwidth", series.name,
-        reason.empty() ? "the compute units cannot divide any of the working sets among themselves"
+        reason.empty() ? "none of the working sets can be divided among the compute units"
                        : reason));
   }
   for (auto& [series, shape] : shapes) {
@@ -394,7 +393,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Returns points of the series `read` at sizes around the ends of levels.
+/// Returns points of `read` at sizes around the ends of levels, for normal effort without --sizes.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   constexpr double knee_ratio = 1.1;
@@ -446,8 +445,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   if (request.own.sizes("sizes").empty()) return {};
   if (is_any) return beyond_room(request, largest_requested(device, request));
   return fmt::format(
-      "--sizes: the compute units cannot divide any of these sizes among themselves; choose sizes "
-      "between {} and {}",
+      "--sizes: none of these sizes can be divided among the compute units; choose sizes between "
+      "{} and {}",
       format_bytes(smallest_set(*series_named(read_series), device)),
       format_bytes(largest_set(device, request)));
 }

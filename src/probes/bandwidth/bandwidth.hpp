@@ -130,7 +130,7 @@ inline constexpr std::array all_series{
                "{} read by each compute unit separately", Operation::read, Sharing::unit},
     SeriesSpec{one_unit_series, "only one compute unit reads", "{} read by one compute unit",
                Operation::read, Sharing::all, true},
-    SeriesSpec{"write", "all compute units write parts of one working set",
+    SeriesSpec{"write", "all compute units write, each its own part of one working set",
                "{} write by all compute units", Operation::write, Sharing::walk, false,
                "write-one-unit"},
     SeriesSpec{"write-one-unit", "only one compute unit writes", "{} write by one compute unit",
@@ -140,7 +140,7 @@ inline constexpr std::array all_series{
                "copy-one-unit"},
     SeriesSpec{"copy-one-unit", "only one compute unit copies", "{} copy by one compute unit",
                Operation::copy, Sharing::walk, true},
-    SeriesSpec{"update", "all compute units update parts of one working set",
+    SeriesSpec{"update", "all compute units update, each its own part of one working set",
                "{} update by all compute units", Operation::update, Sharing::walk, false,
                "update-one-unit"},
     SeriesSpec{"update-one-unit", "only one compute unit updates", "{} update by one compute unit",
@@ -164,7 +164,7 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
 /// Returns the size of the smallest working set in which every compute unit has work.
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 
-// Labels of the finding `limit`: `units` or the shared resources of a level.
+// Labels of the finding `limit`: the compute units, or the shared resources of a level.
 inline constexpr std::string_view limited_by_units = "units";
 inline constexpr std::string_view limited_by_level = "level";
 

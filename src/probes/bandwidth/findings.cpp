@@ -197,7 +197,8 @@ Finding limit_finding(const Finding& scaling) {
   limit.method = scaling.method;
   const bool may_be_less = *scaling.low < nearly_all;
   if (may_be_less && *scaling.high >= nearly_all) {
-    limit.reason = "the interval of the scaling includes the threshold of 90 %";
+    limit.reason =
+        "the interval of the scaling includes 90 %, the threshold between the two limits";
   } else {
     limit.label = may_be_less ? limited_by_level : limited_by_units;
   }
@@ -220,9 +221,10 @@ void add_scaling(Findings& found, std::string_view series, const DeviceInfo& dev
   for (std::size_t i = 0; i < all.levels.size(); ++i) {
     if (!alone[i] && curve.empty()) continue;
     if (!alone[i]) {
-      Finding none =
-          without_value("scaling", series, beside,
-                        "one compute unit was not measured at any size of this level", "share");
+      Finding none = without_value(
+          "scaling", series, beside,
+          "the bandwidth of a single compute unit was not measured at any size of this level",
+          "share");
       none.level = all.number(i);
       found.findings.push_back(std::move(none));
       continue;

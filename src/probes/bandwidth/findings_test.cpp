@@ -112,7 +112,8 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   CHECK(*capacity.high >= 131072.0);
   const Finding& memory = of(found, "capacity", "read", 3);
   CHECK_FALSE(memory.value.has_value());
-  CHECK(memory.reason.find("the end was not reached: it is beyond ") != std::string::npos);
+  CHECK(memory.reason.find("the end was not reached: the level extends beyond ") !=
+        std::string::npos);
   DeviceInfo without_clock = device_of_10();
   without_clock.clock = {};
   without_clock.timer = Timer::event;
@@ -228,7 +229,8 @@ TEST_CASE("bandwidth: the final interval of the scaling decides what limits a le
   all[0].low = 0.85;  // a disturbance of the run
   combine(all);
   CHECK(all[1].label.empty());
-  CHECK(all[1].reason == "the interval of the scaling includes the threshold of 90 %");
+  CHECK(all[1].reason ==
+        "the interval of the scaling includes 90 %, the threshold between the two limits");
 }
 
 TEST_CASE(
@@ -251,7 +253,8 @@ TEST_CASE(
   CHECK(limit_with(0.95).label == limited_by_units);
   const Finding unclear = limit_with(0.85);
   CHECK(unclear.label.empty());
-  CHECK(unclear.reason == "the interval of the scaling includes the threshold of 90 %");
+  CHECK(unclear.reason ==
+        "the interval of the scaling includes 90 %, the threshold between the two limits");
 }
 
 TEST_CASE("bandwidth: what one unit writes stands in the levels of what all write") {
@@ -370,7 +373,8 @@ TEST_CASE("bandwidth: a level in which one unit was not measured says why it has
   REQUIRE(scaling != nullptr);
   CHECK(scaling->level == 1);
   CHECK_FALSE(scaling->value.has_value());
-  CHECK(scaling->reason == "one compute unit was not measured at any size of this level");
+  CHECK(scaling->reason ==
+        "the bandwidth of a single compute unit was not measured at any size of this level");
 }
 
 TEST_CASE("bandwidth: where no plateau follows, the card has the rate of the largest set") {
@@ -390,7 +394,7 @@ TEST_CASE("bandwidth: where no plateau follows, the card has the rate of the lar
   CHECK(*beyond->value == doctest::Approx(60e9));
   CHECK(*beyond->low == doctest::Approx(60e9));
   CHECK(*beyond->high == doctest::Approx(110e9));  // the last end is 64 MiB at most
-  CHECK(beyond->reason == "no plateau beyond 64 MiB: 110 GB/s there, 60.0 GB/s at 128 MiB");
+  CHECK(beyond->reason == "no plateau beyond 64 MiB: 110 GB/s at that size, 60.0 GB/s at 128 MiB");
   const CardColumn& column = result.card.columns.at(0);
   CHECK(column.plateaus.back().is_open);
   CHECK(column.plateaus.back().text == "60.0 GB/s at 128 MiB");

@@ -220,8 +220,8 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   Request tiny = with_sizes({{Bytes{64}, Bytes{64}, 0.0}});
   tiny.series = {"read"};
   CHECK(probe.check(gpu(), tiny) ==
-        "--sizes: the compute units cannot divide any of these sizes among themselves; choose "
-        "sizes between 32 KiB and 35 GiB");
+        "--sizes: none of these sizes can be divided among the compute units; choose sizes between "
+        "32 KiB and 35 GiB");
   // A requested size may exceed the default maximum. Above the limit of --max-memory the size is
   // refused, even if another requested size is within the limit.
   const Request large = with_sizes({{gibibytes(3), gibibytes(3), 0.0}});

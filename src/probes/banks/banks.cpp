@@ -92,8 +92,8 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
      .details = "Comma-separated list of access widths in bytes. Default: all. The conflict model "
-                "and the transposition use the first width. By default, the conflict model uses "
-                "words as wide as a bank.",
+                "and the transposition use the first width in the list; without a list, the "
+                "conflict model uses words as wide as a bank.",
      .value = Choices{word_choices}},
     {.name = "strides",
      .value_name = "LIST",
@@ -359,7 +359,7 @@ bool is_measured(const AccessKind& kind, const Options& requested) {
 /// Returns the reason why nothing can be measured. Returns an empty string if the device can be
 /// measured.
 std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
-  if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
+  if (lanes_of(device) < 2) return "the device allows only one work-item per work-group";
   if (pattern_memory(device) < pattern_block_bytes) {
     return "the device has less than 8 KiB of local memory";
   }
@@ -408,7 +408,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       add_survey(device, requested, kind, result.points);
     } else if (device.timer != Timer::clock) {
       result.findings.push_back(not_measured(
-          "c1", kind.name, "without an in-kernel clock, clprobe cannot time a few accesses"));
+          "c1", kind.name,
+          "without an in-kernel clock, clprobe cannot time runs of only a few accesses"));
     }
   }
   if (requested.wants(transpose_series)) {

@@ -333,7 +333,7 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
 
 /// Returns `finding` with the median time of the patterns in `indices`. A disturbed pass affects
 /// all patterns, so the interval includes the scatter between passes. If the intervals of the
-/// patterns' times already include it, the interval ends at the medians of their ends.
+/// patterns' times already include this scatter, the interval includes the medians of their ends.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> indices,
                            Finding finding) {
   std::vector<double> times;
@@ -376,8 +376,8 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
     if (rows.times.size() < min_patterns || different.size() < 2) {
       cost.reason = fmt::format(
-          "not known: fitting a line needs at least {} patterns and 2 different numbers of ways; "
-          "{} and {} of ways were measured",
+          "not known: fitting a line needs at least {} patterns and 2 different numbers of ways, "
+          "but only {} and {} of ways were measured",
           min_patterns, format_count(rows.times.size(), "pattern"),
           format_count(different.size(), "number"));
       found.findings.push_back(std::move(cost));

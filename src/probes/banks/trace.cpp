@@ -70,8 +70,8 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-// Numbers of accesses per chain in load-latency and in throughput series. The start and the end of
-// a launch are negligible in these numbers.
+// Numbers of accesses per chain in load-latency and in throughput series. With these numbers, the
+// start and the end of a launch are negligible.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // Number of accesses after which an offset repeats.

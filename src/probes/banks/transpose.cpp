@@ -84,9 +84,10 @@ std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime
   if (rows->time < min_gain * best) return {};
   Finding advice = finding_of("advice", transpose_series, "", "times by layout");
   advice.label = fmt::format(
-      "For a tile of {0} x {0} words that is written by rows and read by columns, pad each row by "
-      "one word ({1} per access) or start each row one word further (diagonal, {2}). The faster of "
-      "the two is {4:.1f} times as fast as plain rows ({3}). Randomly shifted rows take {5}.",
+      "If a kernel writes a tile of {0} x {0} words by rows and reads it by columns, pad each row "
+      "by one word ({1} per access). Alternatively, rotate row r by r words (diagonal, {2}). The "
+      "faster of the two is {4:.1f} times as fast as plain rows ({3}). Randomly shifted rows take "
+      "{5}.",
       rows->tile.side, amount(device, padded->time), amount(device, diagonal->time),
       amount(device, rows->time), rows->time / best, amount(device, shifted->time));
   return advice;

@@ -157,9 +157,9 @@ TEST_CASE("padding is advised where it pays, with both times, and nowhere else")
   const Finding* const advice = named(found, "advice");
   REQUIRE(advice != nullptr);
   CHECK(advice->label ==
-        "For a tile of 32 x 32 words that is written by rows and read by columns, pad each row by "
-        "one word (2.00 cycles per access) or start each row one word further (diagonal, 4.00 "
-        "cycles). The faster of the two is 10.0 times as fast as plain rows (20.0 cycles). "
+        "If a kernel writes a tile of 32 x 32 words by rows and reads it by columns, pad each row "
+        "by one word (2.00 cycles per access). Alternatively, rotate row r by r words (diagonal, "
+        "4.00 cycles). The faster of the two is 10.0 times as fast as plain rows (20.0 cycles). "
         "Randomly shifted rows take 5.00 cycles.");
   CHECK(named(transpose_findings(gpu(), timed(gpu(), {10, 10, 11, 10})), "advice") == nullptr);
   std::vector<Point> some = timed(gpu(), {20, 2, 4, 5});

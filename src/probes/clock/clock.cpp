@@ -86,14 +86,14 @@ std::string_view missing_on(const DeviceInfo& device) {
   if (device.clock.kind == ClockKind::none) return "kernels cannot read a clock on this device";
   switch (device.clock.rate) {
     case ClockRate::core_cycles:
-      return "the device's cycles cannot be timed, because its launch times are unreliable";
+      return "clprobe cannot time the core's cycles, because the device's launch times are "
+             "unreliable";
     case ClockRate::constant_rate:
-      return "the clock that kernels can read has a constant rate, independent of the core's clock";
+      return "the in-kernel clock has a constant rate, independent of the core clock";
     case ClockRate::unknown:
       break;
   }
-  return "the clock that kernels can read may have a constant rate, independent of the core's "
-         "clock";
+  return "the in-kernel clock possibly has a constant rate, independent of the core clock";
 }
 
 Burn launch_shape(const DeviceInfo& device, Bytes size) {
@@ -343,9 +343,10 @@ void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment
     return each.watts && !has_power(each);
   });
   if (static_cast<double>(none) > few * static_cast<double>(moments.size())) {
-    Finding power =
-        without_value("power", series.name, method,
-                      "clprobe read the power meter more often than the meter updates", "watts");
+    Finding power = without_value(
+        "power", series.name, method,
+        "clprobe read the power meter more often than the meter updates, so readings are missing",
+        "watts");
     power.source = Source::reported;
     found.findings.push_back(std::move(power));
     return;

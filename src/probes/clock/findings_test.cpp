@@ -276,7 +276,8 @@ TEST_CASE("clock: a meter that stands still says nothing, be it seldom or often"
   CHECK(power_of(0).value == doctest::Approx(500.0));
   CHECK(power_of(3).value == doctest::Approx(500.0));
   CHECK_FALSE(power_of(4).value.has_value());
-  CHECK(power_of(4).reason == "clprobe read the power meter more often than the meter updates");
+  CHECK(power_of(4).reason ==
+        "clprobe read the power meter more often than the meter updates, so readings are missing");
 }
 
 TEST_CASE("clock: the card has the clocks, what was throttled and the power") {

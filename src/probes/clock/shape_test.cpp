@@ -143,7 +143,7 @@ TEST_CASE("clock: what counts a device's cycles") {
   other.launch_timer = Timer::host;
   CHECK(counting_of(other) == Counting::none);
   CHECK(missing_on(other) ==
-        "the device's cycles cannot be timed, because its launch times are unreliable");
+        "clprobe cannot time the core's cycles, because the device's launch times are unreliable");
   // NVIDIA's two in-kernel counters suffice without events.
   DeviceInfo nvidia = gpu_of_132();
   nvidia.launch_timer = Timer::host;
@@ -154,11 +154,10 @@ TEST_CASE("clock: why a device's clock cannot be told") {
   DeviceInfo device = gpu_of_132();
   device.clock = {.kind = ClockKind::amd, .rate = ClockRate::constant_rate};  // gfx11
   CHECK(missing_on(device) ==
-        "the clock that kernels can read has a constant rate, independent of the core's clock");
+        "the in-kernel clock has a constant rate, independent of the core clock");
   device.clock = {.kind = ClockKind::khr_device, .rate = ClockRate::unknown};
-  CHECK(
-      missing_on(device) ==
-      "the clock that kernels can read may have a constant rate, independent of the core's clock");
+  CHECK(missing_on(device) ==
+        "the in-kernel clock possibly has a constant rate, independent of the core clock");
   device.clock = {};
   CHECK(missing_on(device) == "kernels cannot read a clock on this device");
   DeviceInfo processor = cpu_of_2();

@@ -100,11 +100,11 @@ TEST_CASE("what was typed and has no effect is an error") {
   CHECK(set_problem("poll=group", {"implicit"}) == "--set poll: applies only to uts and utsd");
   CHECK(set_problem("local-queue=4", {"uts"}) == "--set local-queue: applies only to utsd");
   CHECK(set_problem("store-buffer=4", {"compute"}) ==
-        "--set store-buffer: does not apply to compute, which uses no memory");
+        "--set store-buffer: does not apply to compute, which accesses no memory");
   CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
         "--what-if: applies only to uts and utsd");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) ==
-        "--mshrs: does not apply to compute, which uses no memory");
+        "--mshrs: does not apply to compute, which accesses no memory");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute", "uts"}).empty());
   Request request = request_for({"uts"});
   request.own.set("mshrs", std::vector<int>{32});
@@ -120,10 +120,10 @@ TEST_CASE("a parameter that cannot be is one line that says what can") {
     return probe.check(device, request);
   };
   CHECK(problem({"nods=3"})
-            .starts_with("--set: unknown parameter 'nods' (did you mean nodes?): choose poll, "
+            .starts_with("--set: unknown parameter 'nods' (did you mean nodes?); choose poll, "
                          "store-buffer, "));
-  CHECK(problem({"shovel=3"}).starts_with("--set: unknown parameter 'shovel': choose poll, "));
-  CHECK(problem({""}).starts_with("--set: unknown parameter '': choose "));
+  CHECK(problem({"shovel=3"}).starts_with("--set: unknown parameter 'shovel'; choose poll, "));
+  CHECK(problem({""}).starts_with("--set: unknown parameter ''; choose "));
   CHECK(problem({"nodes"}) == "--set: nodes must be a whole number from 1 to 65536, not ''");
   CHECK(problem({"nodes=0"}) == "--set: nodes must be a whole number from 1 to 65536, not '0'");
   CHECK(problem({"nodes=65537"}) ==

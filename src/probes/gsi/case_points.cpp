@@ -58,7 +58,7 @@ std::string unknown_setting(std::string_view name) {
   names.reserve(1 + std::size(case_settings));
   for (const Setting& each : case_settings) names.push_back(each.name);
   const auto meant = nearest(name, names);
-  return fmt::format("--set: unknown parameter '{}'{}: choose {}", name,
+  return fmt::format("--set: unknown parameter '{}'{}; choose {}", name,
                      meant ? fmt::format(" (did you mean {}?)", *meant) : "",
                      fmt::join(names, ", "));
 }
@@ -200,8 +200,9 @@ std::string find_option_problem(const CaseOptions& read) {
   if (!searches && read.polls_by) return "--set poll: applies only to uts and utsd";
   const bool uses_memory = searches || has(implicit_case);
   const std::string_view why_not_memory =
-      read.cases.empty() ? "does not apply to traces, which use the simulated machine's number"
-                         : "does not apply to compute, which uses no memory";
+      read.cases.empty()
+          ? "does not apply to traces, which use the simulated machine's own number of entries"
+          : "does not apply to compute, which accesses no memory";
   if (!read.mshrs.empty() && !uses_memory) return fmt::format("--mshrs: {}", why_not_memory);
   for (const Setting& each : case_settings) {
     if (!read.settings.at(index_of(each))) continue;

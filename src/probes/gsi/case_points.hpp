@@ -36,16 +36,16 @@ inline constexpr Option case_options[]{
      .value_name = "LIST",
      .summary = "kernels to simulate",
      .details = "Comma-separated list of kernels to simulate: a tree search with one queue (`uts`) "
-                "or with one queue per compute unit (`utsd`), a pass over an array through local "
-                "memory (`implicit`), and kernels without memory accesses (`compute`). Default: "
-                "all kernels that the machine can run.",
+                "or with one queue per compute unit (`utsd`), work on an array in local memory "
+                "(`implicit`), and kernels without memory accesses (`compute`). Default: all "
+                "kernels that the machine can run.",
      .value = Choices{case_words}},
     {.name = "compute-units",
      .value_name = "N",
-     .summary = "compute units to simulate in a search or a launch",
-     .details = "Number of compute units, 1 to 64, that `uts`, `utsd` and traces of a whole launch "
-                "simulate together. With 1, clprobe simulates only the first compute unit's share "
-                "of a trace. Default: the machine's number, at most 16.",
+     .summary = "number of compute units to simulate for a search or a whole launch",
+     .details = "Number of compute units, 1 to 64, that clprobe simulates together for `uts`, "
+                "`utsd` and traces of a whole launch. With 1, clprobe simulates only the first "
+                "compute unit's share of a trace. Default: the machine's number, at most 16.",
      .value = Number{1, 64}},
     {.name = "what-if",
      .value_name = "LIST",
@@ -57,9 +57,9 @@ inline constexpr Option case_options[]{
      .value = Choices{what_if_words}},
     {.name = "set",
      .value_name = "NAME=VALUE,...",
-     .summary = "parameters of the cases",
+     .summary = "parameters for the cases, such as nodes=1000,poll=group",
      .details =
-         "Comma-separated list of parameters of the cases, such as `nodes=1000,poll=group`. "
+         "Comma-separated list of parameters for the cases, such as `nodes=1000,poll=group`. "
          "Parameters of `uts` and `utsd`: `nodes` (number of nodes of the tree, 1 to 65536, "
          "default 16384), `warps` (sub-groups per compute unit, 1 to 16, default 4), `back-off` "
          "(cycles between two attempts to take a lock, 0 to 100000, default 0), `poll` (which "
@@ -74,12 +74,12 @@ inline constexpr Option case_options[]{
          "work-item, 1 to 64, default 2), `address-operations` (operations per address in global "
          "memory, 0 to 100, default 12) and `object-bytes` (bytes per object, 4, 8, 16, 32 or 64, "
          "default 32). Parameter of all cases except `compute`: `store-buffer` (entries of the "
-         "store buffer, 1 to 4096; default: the bar's number of MSHRs if the bar sets this number, "
+         "store buffer, 1 to 4096; default: the number of MSHRs in the bar's name if there is one, "
          "otherwise the machine's own number).",
      .value = Choices{}},
     {.name = "mshrs",
      .value_name = "LIST",
-     .summary = "numbers of MSHRs; one bar for each",
+     .summary = "numbers of MSHRs, one bar for each",
      .details = "Comma-separated list of numbers of MSHRs. Each number also sets the number of "
                 "store-buffer entries. Every case except `compute` gets one bar for each number. "
                 "The machine must have MSHRs. Default: 32, 64, 128, 256 and the machine's own "
@@ -88,25 +88,27 @@ inline constexpr Option case_options[]{
     {.name = "priority",
      .value_name = "LIST",
      .summary = "stall types that take priority for a cycle",
-     .details = "Comma-separated list of stall types, highest priority first. A cycle that issues "
-                "no instruction gets the first type that any of its waiting instructions has "
-                "(Algorithm 2). Types left out follow in the thesis's order: memory-structural, "
-                "memory-data, synchronization, compute-structural, compute-data, control, idle.",
+     .details =
+         "Comma-separated list of stall types, highest priority first. A cycle in which no "
+         "instruction issues gets the first type that any waiting instruction has (Algorithm 2 of "
+         "Alsop's thesis). Types left out follow in the thesis's order: memory-structural, "
+         "memory-data, synchronization, compute-structural, compute-data, control, idle.",
      .value = Choices{stall_words}},
     {.name = "instruction-priority",
      .value_name = "LIST",
      .summary = "stall types that take priority for an instruction",
-     .details = "Comma-separated list of stall types, highest priority first. An instruction that "
-                "waits for several reasons gets the first type that applies (Algorithm 1). Types "
-                "left out follow in the thesis's order: idle, control, synchronization, "
-                "memory-data, memory-structural, compute-data, compute-structural.",
+     .details =
+         "Comma-separated list of stall types, highest priority first. An instruction that waits "
+         "for several reasons gets the first type that applies (Algorithm 1 of Alsop's thesis). "
+         "Types left out follow in the thesis's order: idle, control, synchronization, "
+         "memory-data, memory-structural, compute-data, compute-structural.",
      .value = Choices{stall_words}},
     {.name = "relative-to",
      .value_name = "N",
      .summary = "scale all bars so that the time of bar N is 1",
      .details = "Number, as printed next to the bars, of the bar whose time becomes 1. All other "
-                "bars show multiples of this time, as in the figures of the thesis. Default: all "
-                "bars are equally long.",
+                "bars show multiples of this time, as in the figures of Alsop's thesis. Default: "
+                "all bars are equally long.",
      .value = Number{1, 1000}},
     {.name = "trace",
      .value_name = "FILE",
@@ -177,7 +179,7 @@ std::string find_option_problem(const CaseOptions& read);
 struct Shape {
   std::string name{};  ///< name of the case, or trace_case
   simulator::Coherence coherence{};
-  std::string timer{to_word(Timer::event)};  ///< a launch counts as one access
+  std::string timer{to_word(Timer::event)};  ///< word of `Timer`; one access is one launch
   std::string trace_sha256{};                ///< hash of the trace's text
   std::uint64_t groups{1};                   ///< number of work-groups of the trace
   std::uint64_t simulated_groups{1};         ///< number of work-groups that the simulated units run

@@ -36,7 +36,7 @@ inline constexpr Word<LocalCopy> local_copy_words[]{
     {LocalCopy::stash, "stash"}};
 inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_words, copy); }
 
-/// Causes that a kernel without memory accesses waits for. `chain`: results of arithmetic and of
+/// Kinds of waiting of a kernel without memory accesses. `chain`: results of arithmetic and of
 /// special functions. `functions`: the special-function pipelines, which all warps use. `branches`:
 /// branches. `tail`: the end of the launch, because one of two compute units has twice the work.
 enum class ComputeWork { chain, functions, branches, tail };
@@ -52,8 +52,8 @@ inline std::string_view to_word(ComputeWork work) { return word_in(compute_work_
 enum class Polls { warp, group };
 inline constexpr Word<Polls> polls_words[]{{Polls::warp, "warp"}, {Polls::group, "group"}};
 
-/// Parameters of the tree search. The thesis omits the default values; bench/calibrate.py found
-/// them (docs/gsi.md).
+/// Parameters of the tree search. The thesis omits these values. docs/gsi.md and tree_search.cpp
+/// state where the default values come from.
 struct TreeSearch {
   TaskQueues queues{TaskQueues::one};
   std::uint64_t nodes{16384};  ///< nodes of the tree, for all compute units together
@@ -63,7 +63,7 @@ struct TreeSearch {
   std::uint64_t operations{8};     ///< number of dependent operations of a step
   std::uint64_t state_lines{4};    ///< cache lines of a warp's state, which steps use cyclically
   std::uint64_t written_lines{2};  ///< lines that the work on an inner node writes; a node has two
-  /// Tasks of a unit's own queue. A fetch from the common queue takes half of this number at once.
+  /// Capacity of a unit's own queue in tasks. A fetch from the common queue takes up to half of it.
   std::uint64_t local_capacity{32};
   std::uint64_t backoff_cycles{0};  ///< cycles from a failed attempt to lock to the next attempt
   Polls polls_by{Polls::warp};

@@ -101,8 +101,8 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
-/// Adds the time of each bar as a multiple of the chosen bar's time. Adds nothing if the simulation
-/// of the chosen bar failed.
+/// Adds the time of each bar as a multiple of the chosen bar's time. Adds nothing if no bar was
+/// chosen, or if the simulation of the chosen bar failed.
 void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
                         std::vector<Finding>& findings) {
   const auto cycles = [](const CaseRun& run) {

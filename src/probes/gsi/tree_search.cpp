@@ -31,8 +31,8 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Programs for all states of the queues. The programs are made in advance, because a trace cannot
-// get new programs while it runs.
+// The programs for all states of the queues are made in advance, because a trace cannot get new
+// programs while it runs.
 
 constexpr std::uint64_t task_bytes = 16;
 constexpr std::size_t max_at_once = 16;  ///< maximum number of tasks that an access takes or puts

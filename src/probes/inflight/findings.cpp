@@ -307,7 +307,7 @@ void add_saturation(Findings& found, const std::string& series,
       "seconds", "latency", series, method, fit->latency * seconds_per_ns,
       {fit->latency_interval.low * seconds_per_ns, fit->latency_interval.high * seconds_per_ns}));
   found.findings.back().reason =
-      "the latency includes the computation of each address from an index";
+      "the latency includes the time to compute each address from an index";
   if (fit->is_reached) {
     found.findings.push_back(counted("in_flight", series, method, fit->knee, fit->knee_interval.low,
                                      fit->knee_interval.high));

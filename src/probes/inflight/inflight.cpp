@@ -73,7 +73,7 @@ std::string chains_text(const ProbeResult& result) {
   for (const std::string_view series : {"cache-chains", "memory-chains"}) {
     const Finding* const time = find_value(result.findings, "latency", series);
     if (time == nullptr) continue;
-    std::string one = fmt::format("{}: {} a hop", series.substr(0, series.find('-')),
+    std::string one = fmt::format("{}: {} per load", series.substr(0, series.find('-')),
                                   format_seconds(*time->value));
     if (const Finding* const many = find_value(result.findings, "in_flight", series)) {
       one += fmt::format(", {:.0f} in flight", *many->value);
@@ -115,9 +115,9 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "work-items per work-group, such as 2-64 or 32,64,128",
      .details = "Number of work-items in the single work-group of a launch: numbers and ranges, at "
-                "most 256 numbers in all. Default: steps of 2 up to two sub-groups and around "
-                "jumps, then steps of 8 up to the largest work-group. On hardware, the steps "
-                "beyond 256 are four sub-groups.",
+                "most 256 numbers in all. Default: steps of 2 up to two sub-groups and near jumps, "
+                "otherwise steps of 8 up to the largest work-group. Beyond 256 work-items, the "
+                "steps on hardware are four sub-groups.",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",

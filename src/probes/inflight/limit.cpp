@@ -124,8 +124,8 @@ struct WeighedLimits {
   OutstandingKind kind{OutstandingKind::unobservable};
 };
 
-/// Decides for the kind whose hypothesis holds. If both hypotheses hold, decides for the one with
-/// fewer contradicting curves.
+/// Returns the kind whose hypothesis holds. If both hold, the one with fewer contradicting curves
+/// wins; a tie is ambiguous. If none holds, the patterns that agree on a capacity decide.
 OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::size_t spikes) {
   const std::size_t pool_against = pool.against.size();
   const std::size_t table_against = table.against.size();
@@ -201,9 +201,9 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
   if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
   if (!hypothesis.against.empty()) {
     const CurveFinding& other = *hypothesis.against.front();
-    text += fmt::format(
-        "; in the curve of {}, this limit does not explain the jump after {} work-items",
-        words(other.pattern), other.spike->before);
+    text +=
+        fmt::format("; in one curve ({}), this limit does not explain the jump after {} work-items",
+                    words(other.pattern), other.spike->before);
   }
   if (!hypothesis.silent.empty()) {
     text += fmt::format("; {} should show the limit but {} no jump",
@@ -233,7 +233,7 @@ std::string first_reason(const WeighedLimits& judged) {
   return {};
 }
 
-/// Returns all reasons. The decisive reasons come first.
+/// Returns a summary if there is one, what each kind of limit explains, and the lower bounds.
 std::vector<std::string> reasons_of(const OutstandingLimit& limit, const WeighedLimits& judged) {
   std::vector<std::string> reasons;
   if (std::string reason = first_reason(judged); !reason.empty()) {
@@ -302,7 +302,7 @@ using CurvesByLoads = std::map<int, const CurveFinding*>;
 struct TargetLoads {
   int at_least{0};
   std::optional<CountRange> range{};
-  std::int64_t requests{0};  ///< requests of the smallest work-group with the fewest waiting loads
+  std::int64_t requests{0};  ///< requests of the smallest work-group whose loads wait
 };
 
 TargetLoads loads_of_target(const CurvesByLoads& curves) {
@@ -358,8 +358,8 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     all.open = found.range;
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
-          "{} loads per work-item wait for each other even in a small work-group, but the compute "
-          "unit never had more loads in flight: the limit may be that of the compute unit",
+          "{} loads per work-item wait for each other even in a small work-group. The limit is "
+          "possibly that of the compute unit, which never had more loads in flight",
           found.range->high + 1);
       continue;
     }
@@ -376,7 +376,9 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   } else if (range) {
     all.loads = range;
   } else if (all.reason.empty() && all.at_least == 0) {
-    all.reason = "additional loads do not take longer, or no curve has a single load";
+    all.reason =
+        "a larger number of loads takes less time than a smaller number, or no curve has a single "
+        "load per work-item";
   }
   return all;
 }

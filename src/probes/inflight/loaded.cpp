@@ -128,8 +128,8 @@ Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   const auto each = [lines](double sub_groups) { return std::ceil(lines / sub_groups); };
   Finding advice = finding_of("advice", loaded_series, "", method);
   advice.label = fmt::format(
-      "To reach {}, keep {}{:.0f} lines of {:.0f} B in flight per compute unit: for example, {} "
-      "sub-groups with {} independent one-line loads each, or {} with {}",
+      "To reach {}, keep {}{:.0f} lines of {:.0f} B in flight per compute unit. For example, run "
+      "{} sub-groups with {} independent one-line loads each, or {} with {}",
       of.is_knee_reached ? "the bandwidth at the knee" : "the highest measured bandwidth",
       of.is_knee_reached ? "" : "at least ", lines, line_bytes, few, each(few), many, each(many));
   return advice;

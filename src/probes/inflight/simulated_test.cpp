@@ -107,7 +107,7 @@ TEST_CASE("a scoreboard that is as deep as the table of the compute unit is not 
   const Finding* const found = find(result, "loads_per_sub_group");
   REQUIRE(found != nullptr);
   CHECK_FALSE(found->value);
-  CHECK(mentions(found->reason, "the limit may be that of the compute unit"));
+  CHECK(mentions(found->reason, "The limit is possibly that of the compute unit"));
   CHECK(*find(result, "loads_per_sub_group_at_least")->value <= 4);
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("a pool or a table of the compute unit is no limit of a sub-group") {
     const auto found = find_sub_group_loads(all);
     CHECK_FALSE(found.loads);
     CHECK(found.at_least == 4);
-    CHECK(found.reason.find("the limit may be that of the compute unit") != std::string::npos);
+    CHECK(found.reason.find("The limit is possibly that of the compute unit") != std::string::npos);
   }
   // The requests and instructions in flight, 10 and 5, equal those of the loads that wait: 2
   // work-items with 5 loads.

@@ -132,9 +132,9 @@ std::string_view to_word(OutstandingKind kind);
 
 struct OutstandingLimit {
   OutstandingKind kind{OutstandingKind::unobservable};
-  /// Capacities of a pool that the spikes allow; nothing if `kind` excludes a pool.
+  /// Capacities of a pool that the spikes allow; set for `request_pool`, possibly for `ambiguous`.
   std::optional<CountRange> requests{};
-  /// Capacities of a table that the spikes allow; nothing if `kind` excludes a table.
+  /// Capacities of a table that the spikes allow; set for `request_table`, possibly `ambiguous`.
   std::optional<CountRange> instructions{};
   std::optional<int> mergers{};  ///< number of loads of the same line that an entry of the pool
                                  ///< merges
@@ -143,7 +143,7 @@ struct OutstandingLimit {
   std::int64_t min_instructions{0};
   /// Upper end of the interval of `min_requests`.
   std::int64_t fastest_requests{0};
-  std::vector<std::string> reasons{};  ///< sentences, the decisive reasons first
+  std::vector<std::string> reasons{};  ///< reasons of `kind`, and the lower bounds as text
 };
 
 /// Infers the limit from the capacities that the spikes of the curves allow. Curves whose

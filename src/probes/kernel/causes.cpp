@@ -91,9 +91,9 @@ constexpr std::size_t min_blocks = 4;
 
 constexpr CauseRow main_memory_row{
     "main_memory", "main memory", "memory data: main memory",
-    "move less data, or let resident groups share tiles that fit the last cache"};
+    "move less data, or let resident groups share tiles that fit in the last-level cache"};
 constexpr CauseRow last_cache_row{
-    "last_cache", "last cache", "memory data: last cache",
+    "last_cache", "the last-level cache", "memory data: last cache",
     "keep reused data in local memory or registers, and let neighbouring work-items load "
     "neighbouring words"};
 constexpr CauseRow chains_row{
@@ -406,8 +406,8 @@ KernelCause valued_chains(Cost free, std::string bound, const ConcurrentRuns& ru
   if (is_negative) {
     cause.reason =
         typical_ns(runs.copies_ns) < typical_ns(runs.alone_ns)
-            ? "not resolved: concurrent copies may save time only by using compute units that the "
-              "kernel leaves idle"
+            ? "not resolved: concurrent copies possibly save time only by using compute units that "
+              "the kernel leaves idle"
             : "not resolved: concurrent copies slow each other, so no compute unit is free";
   }
   if (cause.state != CauseState::found) return cause;

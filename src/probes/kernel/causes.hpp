@@ -47,7 +47,7 @@ struct FactorRow {
   /// Setting that removes the cause. Null for memory, which the working-set reduction removes, and
   /// for local memory.
   bool prelude::Setting::*without{nullptr};
-  /// Null for local memory, which the instrumentation of the text cannot remove.
+  /// Verdict on the removal by instrumentation; null for local memory, which no setting removes.
   prelude::Verdict prelude::Judgement::*verdict{nullptr};
   /// True if concurrent copies of the kernel hide the waits that the cause makes.
   bool is_wait{false};
@@ -182,8 +182,8 @@ struct KernelTimes {
   std::string rewriting_refusal{};  ///< reason why the kernel is not rewritten; may be empty
   /// Reasons why the gain by removing a cause from the rewritten kernel is a lower bound.
   std::map<Factor, std::string> kept{};
-  Visits without_loads_ns{};   ///< of the rewritten kernel
-  Visits without_stores_ns{};  ///< of the rewritten kernel
+  Visits without_loads_ns{};   ///< times of the rewritten kernel
+  Visits without_stores_ns{};  ///< times of the rewritten kernel
 };
 
 enum class CauseState : std::uint8_t { found, not_resolved, not_present, refused };
@@ -211,10 +211,10 @@ struct KernelCauses {
   bool is_believed{false};
   bool is_rewritten{false};      ///< as in KernelTimes
   std::string doubt{};           ///< reason why no cause is reported; one line, without a full stop
-  double instrument_ratio{1.0};  ///< time with instrumentation / time without instrumentation
+  double instrument_ratio{1.0};  ///< instrumented or rewritten time / plain time
   Interval instrument_interval{1.0, 1.0};
-  Cost total{};         ///< time of the instrumented kernel with no cause removed
-  Cost unattributed{};  ///< time of the instrumented kernel with all causes removed
+  Cost total{};         ///< time of the instrumented or rewritten kernel, no cause removed
+  Cost unattributed{};  ///< time of the instrumented or rewritten kernel, all causes removed
   double unattributed_share{1.0};
   std::optional<Folding> folding{};
   std::vector<KernelCause> causes{};  ///< all causes in a fixed order, including refused causes

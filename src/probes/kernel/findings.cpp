@@ -349,9 +349,9 @@ void add_witness(const Replayed& of, Findings& found) {
        WarningSource::analysis});
 }
 
-/// Adds the ratio replay time / program time, with a warning if the ratio is outside the limits.
-/// The replay then differs from the program's launch in cache contents, clock rates or concurrent
-/// kernels.
+/// Adds the ratio replay time / program time. Outside the limits, a replay of the program's text
+/// gets a warning: it differs from the program's launch in cache contents, clock rates or
+/// concurrent kernels.
 void add_ratio(const Replayed& of, double app_ns, Findings& found) {
   constexpr double min_ratio = 0.8;
   constexpr double max_ratio = 1.25;
@@ -408,7 +408,7 @@ void add_kernel(const Replayed& of, Findings& found) {
   add_witness(of, found);
 }
 
-/// Adds the time to transfer each byte of the buffers once, as a share of the kernel's time.
+/// Adds and returns the share of the kernel's time that one transfer of all buffer bytes takes.
 std::optional<BufferTransfer> add_transfer(const Replayed& of, Findings& found) {
   const double bytes = number_in(of.any->facts, buffer_bytes_fact).value_or(0.0);
   const double rate = number_in(of.any->facts, memory_rate_fact).value_or(0.0);

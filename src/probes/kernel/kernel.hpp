@@ -149,8 +149,8 @@ inline constexpr std::string_view differing_fact = "differing_ppm";
 inline constexpr std::string_view equal_fact = "equal_to_app";
 /// 1 if the replayed text differs from the program's; absent if not.
 inline constexpr std::string_view other_text_fact = "other_text";
-/// Names of the buffers of floats that another text leaves with other bytes; absent if there is
-/// none.
+/// Names of the buffers of floats or doubles that another text leaves with other bytes; absent if
+/// there is none.
 inline constexpr std::string_view other_floats_fact = "other_floats";
 /// Names of the buffers whose bytes are equal in two replays but differ from the program's bytes.
 /// The fact is absent if no buffer differs.
@@ -330,8 +330,8 @@ std::vector<bool> objects_of(std::string_view type, const bundle::Bundle& bundle
 /// lengths differ or are not a multiple of 4 bytes.
 bool are_close_floats(std::string_view first, std::string_view second);
 
-/// Returns the times of the kernel with label `label`. A factor is refused if one of its launches
-/// is missing.
+/// Returns the times of the kernel with label `label`. If launches are missing, refuses factors
+/// until all launches that remove sets of the other factors are present.
 KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
                          const std::string& label);
 

@@ -191,7 +191,7 @@ TEST_CASE("kernel: without renaming the reason stands in the place of the causes
   points = plan_of("kernel void triad(global float* clp_a) { clp_a[0] = 1; }", 64).points;
   for (Point& point : points) measure(point, 1e6);
   CHECK(need(probe.analyse(device_with_events(), points), "advice").label ==
-        "No cause reported: the program has names that begin with clp_.");
+        "No cause reported: the program uses names that clprobe reserves (clp_*).");
 }
 
 TEST_CASE("kernel: a replay that left other bytes than the program has no time") {
@@ -257,7 +257,7 @@ TEST_CASE("kernel: groups that work together are launched whole") {
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "resident_groups").reason ==
-        "refused: groups may wait for each other: atomic_xchg");
+        "refused: the kernel calls atomic_xchg, so groups can wait for each other");
 }
 
 }  // namespace clprobe::kernel

@@ -151,8 +151,8 @@ cl::Program program_of(const Session& session, const std::string& text, bundle::
   }
 }
 
-/// Builds a text, or only compiles the text if the program has several texts. Throws DeviceError
-/// with the first line of the build log.
+/// Builds a text or, if not `is_whole`, only compiles the text, to be linked later. Throws
+/// DeviceError with the first line of the build log.
 cl::Program build_text(const Session& session, const std::string& text, bundle::Form form,
                        const std::string& options, bool is_whole) {
   cl::Program program = program_of(session, text, form);

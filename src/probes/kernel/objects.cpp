@@ -198,8 +198,8 @@ ReplayedObject Replay::make_object(std::size_t index, const std::string& held) c
   return made;
 }
 
-/// Creates the kernel's memory arguments: images, whole buffers without their guard regions, and
-/// sub-buffers.
+/// Creates the kernel's samplers and memory arguments: images, whole buffers without their guard
+/// regions, and sub-buffers.
 void Replay::make_parts() {
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     if (each.sampler) samplers_.push_back(make_sampler(session_, *each.sampler));
@@ -273,7 +273,7 @@ void Replay::keep_pristine(const std::vector<std::string>& before) {
   }
 }
 
-/// Keeps a copy also of the objects that the program's launch leaves as they are.
+/// Restores the objects, and keeps copies also of those that the program's launch does not change.
 void Replay::keep_all_pristine() {
   restore();
   for (ReplayedObject& each : objects_) {

@@ -247,9 +247,9 @@ std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times) {
   const ResidentTime* const fewer = find_fewer(sorted);
   if (fewer == nullptr) {
     found.fewer.state = CauseState::refused;
-    found.fewer.reason = sorted.size() < 2
-                             ? "not all required launches were measured"
-                             : "no local memory size reduces the number of resident groups";
+    found.fewer.reason =
+        sorted.size() < 2 ? "not all required launches were measured"
+                          : "reserving local memory does not reduce the number of resident groups";
     return found;
   }
   found.fewer_groups = fewer->resident_groups;

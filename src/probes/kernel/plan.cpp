@@ -346,7 +346,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       if (is_left_out(i, each.sweep().size(), request.effort)) continue;
       result.points.push_back(each.instrumented(each.sweep()[i]));
     }
-    // After its plain launch, a kernel may be rewritten instead (refine).
+    // With PTX, refine() decides after the plain launch whether to rewrite the kernel instead.
     if (!gives_ptx(device)) each.add_switched({}, result.points);
   }
   for (const Planned& each : kernels) {

@@ -511,8 +511,8 @@ double Replay::prepare_loads(double kernel_ns) {
   return noise.alone_ns(amount_);
 }
 
-/// Returns the kernel's time while another kernel loads. The kernel must start while the loads run,
-/// but may end after the loads. Doubles the loads until the kernel does.
+/// Returns the kernel's time while another kernel loads. Doubles the loads until the kernel starts
+/// while the loads run. Throws Unsupported if the kernel starts too late in all attempts.
 LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   for (int attempt = 1;; ++attempt) {
     restore();
@@ -554,7 +554,7 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
     if (change <= max_change && change >= 1.0 / max_change) return judge_copies(before, each);
     if (i == max_tries) {
       throw Unsupported(fmt::format(
-          "a launch changes its data, so that later launches take {:.2f} times as long", change));
+          "each launch changes its data, so later launches take {:.2f} times as long", change));
     }
     before = after;
   }

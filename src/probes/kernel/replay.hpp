@@ -116,7 +116,7 @@ struct Outcome {
   std::optional<bool> is_equal_to_app{};
   /// Names of the objects with equal bytes in two replays, but other bytes than in the program.
   std::string wrong_buffers{};
-  /// Names of such buffers of floats, if another text than the program's was replayed.
+  /// Like `wrong_buffers`, for floats or doubles and a replay of another text than the program's.
   std::string other_floats{};
 };
 

@@ -212,8 +212,8 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
   CHECK(chains_in(with(runs)).share == 0.0);
   CHECK(chains_in(with(runs)).reason ==
-        "not resolved: concurrent copies may save time only by using compute units that the kernel "
-        "leaves idle");
+        "not resolved: concurrent copies possibly save time only by using compute units that the "
+        "kernel leaves idle");
   // The groups fill all slots of all compute units, so the share of waits needs no correction.
   runs = busy(0.5);
   runs.groups = 800;

@@ -40,7 +40,7 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
     kind = StepKind::cache_or_far;
     finding.reason = fmt::format(
-        "the next level {} twice this size; the latency curve cannot distinguish another cache "
+        "the next level {} twice this size, so the latency curve cannot distinguish another cache "
         "from the far half of this cache",
         next.capacity ? "ends at about" : "was not measured up to");
   }

@@ -59,9 +59,9 @@ constexpr Option options[]{
      .value_name = "ORDER",
      .summary = "order in which the chase visits addresses",
      .details = "Order of the nodes in global memory. By default the order is random, and only a "
-                "few sizes are also measured in address order. `fixed` measures as many sizes in "
-                "address order as in random order, so that clprobe finds the levels of both orders "
-                "(series `global-in-order`).",
+                "few sizes are also measured in address order. With `fixed`, clprobe measures as "
+                "many sizes in address order as in random order, so it also finds the levels in "
+                "address order (series `global-in-order`).",
      .value = Choice{order_words}},
 };
 

@@ -158,7 +158,7 @@ inline constexpr std::array all_series{
                .is_refined = true,
                .is_special = true},
     SeriesSpec{.name = pages_series,
-               .summary = "loads of one node per page of global memory",
+               .summary = "loads of global memory, one node per page",
                .title = "{} with one node per page",
                .is_by_page = true,
                .spacing = Spacing::coarse,
@@ -271,7 +271,7 @@ inline constexpr std::uint64_t long_ring = 32;
 std::uint64_t usual_hops(const DeviceInfo& device);
 
 /// Returns the number of untimed iterations of a launch: one lap of a small ring, since some
-/// devices empty their first caches between launches; at most 4 for a large ring, which sweeps age.
+/// devices invalidate L1 between launches; at most 4 for a large ring, which sweeps age.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);

@@ -217,8 +217,8 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
 }
 
 /// Makes the next `hops` nodes the least recently used ones, as in an endless chase. The next chase
-/// restarts at position 0 after ageing, and if the ring needs none. In rings much longer than a
-/// chase, one ageing serves more than one chase. The reuse distance then varies by 3 %.
+/// restarts at position 0 after aging, or if the ring needs no aging. In rings much longer than a
+/// chase, one aging serves more than one chase. The reuse distance then varies by 3 %.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = shape_.nodes();
   walk_ = {};

@@ -39,7 +39,7 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
     return "the device does not support cl_khr_command_buffer";
   }
   if (series.manner == Manner::new_local_size && device.max_work_group_size < 2) {
-    return "the device's work-groups hold only one work-item";
+    return "the device allows only one work-item per work-group";
   }
   if (is_on_device(series.manner) && device.launch_timer != Timer::event) {
     return "the driver's event times are unreliable";
@@ -162,10 +162,10 @@ Line line_through(const std::vector<Cost>& all) {
 
 constexpr std::size_t fewest = 3;  // a line fits any two points
 
-/// Returns half a 95 % interval of the relative distance of plain launches from their line; at
-/// least 12 %. A driver may be in one of two states during a visit. The samples of the visit then
-/// agree with each other, but not with the line. In seven runs of an H200, plain launches were
-/// close to their lines, but costs differed by up to a third of a launch.
+/// Returns half the width of a 95 % interval of the relative distance of plain launches from their
+/// line; at least 12 %. A driver may be in one of two states during a visit. The samples of the
+/// visit then agree with each other, but not with the line. In seven runs of an H200, plain
+/// launches were close to their lines, but costs differed by up to a third of a launch.
 double share_off_line(const std::vector<Cost>& plain) {
   constexpr double at_least = 0.12;
   if (plain.size() <= fewest) return at_least;
@@ -250,7 +250,7 @@ double share_of_host(const Finding& finding, DeviceType type) {
   return is_of_driver ? of_driver : thread_share(type);
 }
 
-/// Widens the intervals of times by the variation between runs.
+/// Widens the interval of a time, except an extra cost, by the variation between runs.
 void widen_to_any_run(Finding& finding, DeviceType type) {
   const bool is_time = finding.unit == "seconds" && finding.name != "extra_cost";
   if (!is_time || !finding.value || !finding.low || !finding.high) return;
@@ -345,10 +345,11 @@ constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
      .summary = "number of launches before each wait, such as 1,16,256 or 1-8",
-     .details = "Number of launches before each wait: numbers and ranges from 1 to 65,536. "
-                "Default: 1, 16, 256 and 4,096; with --thorough, powers of 4 from 1 to 4,096. "
-                "Series that clprobe compares with plain launches use 256 launches, or the largest "
-                "requested number below 256.",
+     .details =
+         "Number of launches before each wait: numbers and ranges from 1 to 65,536. Default: 1, "
+         "16, 256 and 4,096; with --quick, powers of 4 from 1 to 1,024; with --thorough, powers of "
+         "4 from 1 to 4,096. Series that clprobe compares with plain launches use the largest "
+         "number up to 256, or the smallest number if all are larger.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",

@@ -61,7 +61,7 @@ cl::CommandQueue queue_for_command_buffers(const Session& session) {
 /// 3.1) to 1.0.
 class CommandBuffer {
  public:
-  /// Records `launches` consecutive launches of the kernel with its present arguments. Each launch
+  /// Records `launches` consecutive launches of the kernel with its current arguments. Each launch
   /// has one work-item. Throws cl::Error.
   CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
                 std::uint64_t launches)

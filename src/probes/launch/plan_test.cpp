@@ -102,7 +102,7 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
   CHECK(reason_of(plan, "gap", "back-to-back") == "the driver's event times are unreliable");
   CHECK(reason_of(plan, "period", "start-to-start") == "the driver's event times are unreliable");
   CHECK(reason_of(plan, "first_launch", "new-local-size") ==
-        "the device's work-groups hold only one work-item");
+        "the device allows only one work-item per work-group");
   CHECK(probe.plan(DeviceInfo{}, {}).findings.size() == 5);  // nothing is reported of this device
 }
 

@@ -81,8 +81,8 @@ class FieldReader {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
   }
 
-  /// Checks the type of a field that follows from other fields. Points store the field for readers
-  /// of documents.
+  /// Checks the type, and the range of a number, of a field that follows from other fields. Points
+  /// store the field for readers of documents.
   template <std::integral Number>
   void derived(std::string_view name, Number /*number*/) {
     std::optional<std::int64_t> shown;

@@ -53,8 +53,8 @@ inline Finding without_value(std::string_view name, std::string_view series,
 /// repeated.
 inline constexpr std::string_view plan_method = "plan";
 
-/// Makes a finding for a quantity that `plan` does not measure. `reason` comes from the device's
-/// report.
+/// Makes a finding without a value for a quantity that `plan` does not measure. The source is
+/// `reported`, since most reasons come from the device's report.
 inline Finding not_measured(std::string_view name, std::string_view series,
                             std::string_view reason) {
   Finding finding = without_value(name, series, plan_method, reason);

@@ -47,9 +47,9 @@ Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> c
                       level.capacity->high);
   }
   made.low = curve.back().working_set_bytes;
-  made.reason =
-      fmt::format("the end was not reached: it is beyond {}, the largest measured working set",
-                  size_text(*made.low));
+  made.reason = fmt::format(
+      "the end was not reached: the level extends beyond {}, the largest measured working set",
+      size_text(*made.low));
   return made;
 }
 
@@ -75,7 +75,7 @@ std::optional<Finding> beyond_last(Finding made, const Level& last,
                    in_unit(made, slowest->latency)});
   made.low = low;
   made.high = high;
-  made.reason = fmt::format("no plateau beyond {}: {} there, {} at {}",
+  made.reason = fmt::format("no plateau beyond {}: {} at that size, {} at {}",
                             size_text(from.working_set_bytes), show(in_unit(made, from.latency)),
                             show(*made.value), size_text(curve.back().working_set_bytes));
   return made;

@@ -52,8 +52,8 @@ std::optional<Share> tail_of(const Points& points, std::string_view phase) {
 }
 
 Finding part_of(std::string_view bar, std::string_view label, const Share& share) {
-  // The slowest sample of a phase may exceed the median of the whole time, so the share is limited
-  // to 1.
+  // The slowest sample of a phase may exceed the median of the whole time, so the high end is
+  // limited to 1.
   Finding part = finding_of(stack_part_name, bar, "share", stack_view_clock, share.value,
                             share.interval.low, std::min(share.interval.high, 1.0));
   part.label = label;
@@ -254,7 +254,7 @@ std::vector<NoiseKind> noise_in(std::string_view bar, std::span<const Finding> f
   return kinds;
 }
 
-/// Removes the value of a first cause whose saving is not resolved.
+/// Removes the value and the label of a first cause whose saving is not resolved.
 void decide_first(Finding& first, std::span<const Finding> findings) {
   const bool is_unresolved = std::ranges::any_of(findings, [&](const Finding& each) {
     return each.series == first.series && each.method == first.method &&

@@ -47,7 +47,7 @@ constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::dependency_chain>(
         "four sub-groups per compute unit run chains of dependent operations"),
     wait_for_one::case_of<wait_for_one::divergence>(
-        "divergent branches keep one lane in eight of a sub-group active at a time"),
+        "divergent branches keep only one in eight lanes of a sub-group active at a time"),
     wait_for_one::case_of<wait_for_one::uncoalesced_loads>(
         "the lanes of a sub-group load from addresses one cache line apart"),
     wait_for_one::case_of<wait_for_one::uncoalesced_stores>(
@@ -56,7 +56,7 @@ constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::release>("stores followed by a device-scope fence"),
     wait_for_one::case_of<wait_for_one::function_unit>("independent special functions"),
     {.name = "implicit",
-     .what = "a pass over an array through local memory",
+     .what = "work on an array, either in local memory or in place",
      .points = copy::points,
      .memory = copy::memory_of,
      .options = copy::options_of,

@@ -140,7 +140,8 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     if (octaves <= octaves_of_sub_group + max_octaves_after) {
       verdict.kind = CurveClass::gpu_coalescing;
     } else {
-      verdict.unclear_reason = "only strides far larger than a sub-group reach full bandwidth";
+      verdict.unclear_reason =
+          "only strides far larger than a sub-group's width reach full bandwidth";
     }
     return;
   }
@@ -162,15 +163,15 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     verdict.unclear_reason = "small strides are slow, but no larger strides sustain full bandwidth";
   } else {
     verdict.unclear_reason = fmt::format(
-        "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides: "
-        "neither slow nor fast",
+        "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides, "
+        "which is neither slow nor fast",
         100.0 * start);
   }
 }
 
 constexpr const char* growth_fades =
-    "not visible: the bandwidth stops doubling far below the best bandwidth, as happens if caches "
-    "serve the accesses";
+    "not visible: the bandwidth stops doubling far below the best bandwidth, as it does when "
+    "caches serve the accesses";
 
 /// Finds the sector. Up to the size of a sector, each doubling of the stride doubles the used part
 /// of each fetch.
@@ -184,8 +185,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
   }
   if (end == 0) {
     verdict.no_sector_reason =
-        "not visible: the bandwidth does not double with the first strides; an element may be as "
-        "large as a sector";
+        "not visible: doubling the smallest stride does not double the bandwidth; an element is "
+        "possibly as large as a sector";
     return;
   }
   if (curve.point(end).stride_bytes < min_sector_bytes) {

@@ -217,8 +217,8 @@ void Stream::fill(Memory& memory, const Region& region) {
   }
 }
 
-/// Compares the sums of sampled work-items. The other work-items have already compared their own
-/// sums in the kernel.
+/// Compares the sums of sampled work-items. In the kernel, all work-items have already compared
+/// their own sums.
 void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   const bool is_long = shape_.word_bytes() == sizeof(cl_ulong);
   const std::uint64_t mask = is_long ? ~std::uint64_t{0} : 0xffffffffU;

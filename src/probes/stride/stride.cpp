@@ -77,16 +77,17 @@ constexpr Option options[]{
     {.name = "timer",
      .value_name = "WORD",
      .summary = "clock that times a launch",
-     .details = "Clock that times a launch: the device's clock by OpenCL events (`event`), or the "
-                "`host`'s clock. Default: `event`, if the device's event times are reliable.",
+     .details =
+         "Clock that times a launch: the device's clock through OpenCL events (`event`), or the "
+         "host's clock (`host`). Default: `event`, if the device's event times are reliable.",
      .value = Choice{timer_choices}},
     {.name = "per-launch",
      .value_name = "WORD",
      .summary = "how much data a launch moves",
      .details =
          "How much data a launch moves. `whole`: the whole buffer, however long that takes. "
-         "`usual`: only a part of the buffer on a CPU or if a launch would take more than 100 ms, "
-         "otherwise the whole buffer. `whole` needs `--timer event`. Default: `usual`.",
+         "`usual`: the whole buffer, but only a part of it on a CPU, or on any device if a launch "
+         "would take more than 100 ms. `whole` needs `--timer event`. Default: `usual`.",
      .value = Choice{per_launch_choices}},
 };
 
@@ -169,8 +170,8 @@ std::vector<Value> requested_or(const std::vector<Value>& requested, Value other
 }
 
 /// Returns the size of the last cache: as measured, or on a CPU as reported if the reported size
-/// is larger. On a busy CPU the last cache may be mistaken for memory. A GPU's driver reports the
-/// first cache, so its report is not used.
+/// is larger. On a busy CPU the last cache may be mistaken for memory. A GPU's report is not used,
+/// since the driver may report the first cache.
 Bytes last_cache(const DeviceInfo& device, const Options& requested) {
   if (!runs_items_in_turn(device)) return requested.last_cache;
   return std::max(requested.last_cache, reported_cache(device));
@@ -324,8 +325,8 @@ std::string find_obstacle(const DeviceInfo& device, const Options& requested, co
   }
   if (std::string missing = find_missing(device, shape); !missing.empty()) return missing;
   if (requested.is_whole && shape.timer != Timer::event) {
-    return "the host's clock needs launches of two lengths, but --per-launch allows only one; omit "
-           "--per-launch";
+    return "the host's clock needs launches of two lengths, but --per-launch whole allows only "
+           "one; omit --per-launch";
   }
   if (shape.elements <= largest / Bytes{shape.element_bytes()}) return {};
   return fmt::format("{} elements of {} need more than {} of memory", shape.elements,
@@ -367,7 +368,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-      // The reference is the read with a stride of one element, which every series of reads has.
+      // The reference is the point with a stride of one element in the first series of reads.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && requested.effort != Effort::quick;
       if (is_first_read) {
@@ -418,7 +419,7 @@ std::string check_sizes_of(const Options& requested, const Shape& size) {
                        size.elements, size.elements);
   }
   if (size.work_group > size.grid) {
-    return fmt::format("--work-group: {} does not divide the grid of {}; choose at most {}",
+    return fmt::format("--work-group: {} exceeds the grid of {} work-items; choose at most {}",
                        size.work_group, size.grid, size.grid);
   }
   return {};

@@ -120,11 +120,11 @@ inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0}
 /// sum wraps in 64 bits; for narrower words its lower bits are the sum.
 WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
-/// Maximum number of work-items whose sums the host checks after a read. The other work-items
-/// check their own sums.
+/// Maximum number of work-items whose sums the host checks after a read. All work-items also check
+/// their own sums.
 inline constexpr std::uint64_t max_samples = 4096;
 /// Size of the buffer for the sums that the host checks, and for a word that marks a wrong sum of
-/// another work-item.
+/// any work-item.
 inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
 
 /// Returns the maximum number of work-items that fill or check `words` words.

@@ -272,7 +272,7 @@ TEST_CASE("bad input names the nearest valid value") {
   says(problem(big_gpu(), {count("elements", 1U << 20U), count("grid", 1U << 21U)}),
        {"--grid", "2097152", "at most 1048576"});
   says(problem(big_gpu(), {count("grid", 64), count("work-group", 128)}),
-       {"--work-group", "does not divide", "at most 64"});
+       {"--work-group", "exceeds the grid", "at most 64"});
   says(problem(big_gpu(), {count("work-group", 2048)}), {"--work-group", "at most 1024"});
   // The advice is the maximum of the device, not the nearest power of two, which the device
   // refuses.

@@ -327,8 +327,7 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
       finding.label = path_by_host;
     } else if (rate > staged) {
       finding.reason =
-          "the rate fits two paths: through the host in overlapping parts, or directly over the "
-          "same link";
+          "the rate fits two paths: pipelined through the host, or directly over the same link";
     } else {
       finding.reason = "the transfer is slower than a path through the host";
     }

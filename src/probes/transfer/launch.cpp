@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers through OpenCL: their routes, and the launches of cl/transfer.cl that check the arrival
-// of the bytes. Sees OpenCL.
+// of the bytes. Uses OpenCL.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -92,7 +92,7 @@ Route one_way(Memories& memories, const Shape& shape) {
         End::mapped(memories), End::of_buffer(memories, device),
         copy_by_kernel(memories, is_there ? host : device, is_there ? device : host, bytes));
   }
-  // Pinned copies of both directions use the same buffer.
+  // One-way pinned copies in either direction use the same buffer.
   void* const host = shape.way == Way::pinned ? memories.pinned_source() : memories.ordinary();
   const End at_host = End::on_host(memories, host);
   if (shape.way == Way::map) {

@@ -445,7 +445,7 @@ struct Bundle {
   Launch launch{};
   std::vector<std::string> texts{};    ///< text of each unit, with its headers inserted
   std::vector<std::string> options{};  ///< options of each unit, without folders of headers
-  bool has_other_text{false};          ///< true if the program's launch ran another text
+  bool has_other_text{false};          ///< true if the captured launch ran another text
   /// Missing headers, as written in the #include. In the text, an #error replaces each missing
   /// header. The #error has an effect only in branches that the compiler reads.
   std::vector<std::string> missing{};
@@ -478,8 +478,8 @@ Bundle read_source(const Source& source);
 /// users to edit. Throws FormatError if the text has no kernel.
 std::string launch_template(std::string_view text);
 
-/// Environment variable that passes the sources, as JSON, to the process that replays.
-/// `to_environment` throws FormatError for a path that is not UTF-8.
+/// Environment variable that passes the sources to the process that replays. `to_environment`
+/// returns its value as JSON, and throws FormatError for a path that is not UTF-8.
 inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
 std::string to_environment(const std::vector<Source>& sources);
 std::vector<Source> sources_of_environment();

@@ -2,8 +2,8 @@
 // Instrumentation that removes causes of waiting from users' kernels. A text before the program
 // (cl/prelude.clh) replaces functions of OpenCL C by macros, so clprobe needs no compiler. Pure.
 //
-// The offset of a launch in dimension 2 selects the setting at run time, so that all settings run
-// the same binary. Setting 0 is the unchanged kernel.
+// The offset of a launch in dimension 2 selects the setting at run time, so that all settings of
+// one build run the same binary. Only a setting without special functions has its own build.
 #pragma once
 
 #include <array>
@@ -224,8 +224,8 @@ inline constexpr std::size_t entry_counter_words = 3;
 /// Index of the counter that holds the number of resident groups after the launch.
 inline constexpr std::size_t entry_resident_counter = 2;
 
-/// Returns the launch of the first `groups` groups of `launch`, with entry code. `groups` may
-/// exceed the number of groups of `launch` if all groups end at the entry code.
+/// Returns the launch of the first `groups` groups of `launch`, in a row along dimension 0, for a
+/// kernel with entry code. More groups than `launch` has are valid if all end at the entry code.
 NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
 
 /// Returns `text` with each line that defines or undefines a replaced work-item function turned
@@ -269,8 +269,8 @@ struct Program {
 
 /// Returns the verdicts on `kernel`, from all functions and macros that the kernel reaches in any
 /// branch of #if. Definitions in a branch that `without_redefinitions` replaces are no reason to
-/// refuse. If the text has no such kernel, for instance because a macro
-/// makes its name, all verdicts except `renaming` are refusals.
+/// refuse. If the text has no such kernel, for instance because a macro makes its name, all
+/// verdicts except `renaming` are refusals.
 Judgement judge(const Program& program, std::string_view kernel);
 
 /// Returns verdicts that refuse every removal and any instrumentation, for this reason.
@@ -347,7 +347,7 @@ struct Rewritten {
   std::string text{};
   std::size_t parameters{0};  ///< number of the kernel's own parameters
   std::array<Count, part_count> counts{};
-  std::string barriers_reason{};  ///< reason why barriers stay; empty if there is none
+  std::string barriers_reason{};  ///< reason why barriers stay; empty if they can be removed
   std::size_t decisions{0};       ///< number of branches that values from memory decide
   /// True if no branch depends on the order or the time in which work-items run. Only then can
   /// decisions be replayed.

@@ -72,7 +72,7 @@ bundle::Access access_of(cl_mem image) {
   return bundle::Access::read_write;
 }
 
-/// Returns a copy of the image that the host may read. Throws Refusal.
+/// Returns a copy of the image, which the host may read and the caller releases. Throws Refusal.
 cl_mem make_copy(cl_context context, cl_command_queue queue, cl_mem image, const Region& region) {
   const cl_icd_dispatch& below = State::below();
   const auto format = ask<cl_image_format>(image, CL_IMAGE_FORMAT);
@@ -159,7 +159,7 @@ std::string read_image(cl_context context, cl_command_queue queue, cl_mem image,
     below.clReleaseMemObject(copy);
   }
   if (error == CL_SUCCESS) return held;
-  refuse_image("that cannot be read (code " + std::to_string(error) + ")");
+  refuse_image("that cannot be read (OpenCL error " + std::to_string(error) + ")");
 }
 
 }  // namespace clprobe::layer

@@ -75,7 +75,7 @@ class BundleFiles {
  private:
   void write(const std::string& name, std::string_view bytes) const {
     if (write_file(folder_ + '/' + name, bytes)) return;
-    throw Refusal("files of the launch cannot be written: " + std::string(std::strerror(errno)));
+    throw Refusal("clprobe cannot write the launch's files: " + std::string(std::strerror(errno)));
   }
 
   std::string folder_;
@@ -124,7 +124,7 @@ std::vector<includes::Include> counted_from(std::size_t first,
   return list;
 }
 
-/// Returns the maximum time to wait for the device: twice the program's total device time plus 2 s,
+/// Returns the maximum time to wait for the device: twice the application's device time plus 2 s,
 /// but at most 60 s.
 std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
   constexpr double nanoseconds = 1e9;
@@ -192,7 +192,7 @@ class CaptureLaunch {
 
  private:
   /// Waits for all commands in the queue; returns false if a command failed. Throws Refusal after
-  /// the maximum wait, because commands may wait for the program (user events, flags in shared
+  /// the maximum wait, because commands may wait for the application (user events, flags in shared
   /// memory), which this call blocks.
   bool finish(cl_command_queue queue) const {
     const cl_icd_dispatch& below = State::below();
@@ -215,7 +215,7 @@ class CaptureLaunch {
     if (status == CL_COMPLETE) return true;
     throw Refusal("earlier launches did not end while clprobe held this launch back for " +
                   std::to_string(std::llround(longest_wait_.count())) +
-                  " s: the earlier launches may be waiting for the program");
+                  " s; the earlier launches are possibly waiting for the program");
   }
 
   /// Waits for all queues of the context, because running commands may write data that the kernel
@@ -378,8 +378,8 @@ class CaptureLaunch {
       below.clReleaseMemObject(copy);
     }
     if (error != CL_SUCCESS) {
-      throw Refusal("one of the kernel's buffers cannot be read (code " + std::to_string(error) +
-                    ")");
+      throw Refusal("one of the kernel's buffers cannot be read (OpenCL error " +
+                    std::to_string(error) + ")");
     }
     return held;
   }

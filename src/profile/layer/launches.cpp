@@ -10,7 +10,7 @@
 namespace clprobe::layer {
 namespace {
 
-/// Counts a launch, passes its event to the application, and keeps a reference for the layer.
+/// Counts a launch or its refusal. Passes the event to the application, but keeps a reference.
 void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
                    const survey::Shape& shape, std::chrono::steady_clock::time_point began,
                    cl_event own, cl_event* event) {

@@ -120,7 +120,7 @@ struct KnownMemory {
   /// Buffer or image that provides the memory of an image; null if the image has its own memory.
   cl_mem lies_in{nullptr};
   std::uint64_t origin{0};  ///< offset of a sub-buffer in `root`, in bytes
-  std::uint64_t bytes{0};   ///< size in bytes; 0 for images
+  std::uint64_t bytes{0};   ///< size of a buffer in bytes; 0 for other objects
   /// Kind of object that cannot be captured, such as "a pipe"; empty otherwise.
   std::string problem{};
 };
@@ -159,8 +159,8 @@ class State {
     alone([&] { change(known_); });
   }
 
-  /// Returns the recorded properties of the object with this handle; nothing if an extension
-  /// created the object.
+  /// Returns the recorded properties of the object with this handle; nothing without a
+  /// record, for example if an extension created the object.
   template <typename Handle, typename What>
   std::optional<What> find(std::unordered_map<Handle, What> Known::*map, Handle handle) {
     const std::lock_guard lock(mutex_);
@@ -227,8 +227,8 @@ class State {
   void end() noexcept;
   void write() noexcept;
   [[nodiscard]] survey::Survey survey();
-  /// Result of `take_launch`. After `full` and `no`, the caller still owns the event. `foreign`:
-  /// the queue or the kernel is unknown, and nothing was counted.
+  /// Result of `take_launch`. Except after `yes`, the caller still owns the event. `foreign`: the
+  /// queue or the kernel is unknown, and nothing was counted.
   enum class Taken { yes, no, full, foreign };
   Taken take_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                     Waiting launch);
@@ -309,8 +309,8 @@ void wrap_launches(cl_icd_dispatch& table);
 /// the properties that it requested.
 void wrap_queues(cl_icd_dispatch& table);
 
-/// Sets wrappers that record programs with their texts and options, and kernels with their programs
-/// and arguments.
+/// Sets wrappers that record programs with their options, and kernels with their programs. Texts of
+/// programs and arguments of kernels are recorded only for captures.
 void wrap_programs(cl_icd_dispatch& table);
 
 /// Sets wrappers that record buffers, images and samplers, which only captures need.

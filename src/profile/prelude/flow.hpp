@@ -17,14 +17,14 @@
 namespace clprobe::prelude {
 
 /// Returns a description of the first tainted value that determines an address or a loop: "a wrong
-/// value of count would determine an address". Tainted values are loaded from `memory` or returned
-/// by `functions`. Returns nothing if no tainted value determines an address or a loop, but "it is
-/// unclear ..." if the analysis does not finish.
+/// value of count would determine an address". Tainted values are loaded from `memory`, returned by
+/// `functions`, or computed from such values. Returns nothing if no tainted value determines an
+/// address or a loop, but "it is unclear ..." if the analysis does not finish.
 std::optional<std::string> find_control(const Reach& reach,
                                         const std::set<std::string_view>& memory,
                                         const std::set<std::string_view>& functions = {});
 
-/// Returns the names of memory that the text stores to through a subscript or a pointer.
+/// Returns the names of memory to which the text stores by a subscript, a pointer or write_image.
 std::set<std::string_view> find_written(const Reach& reach);
 
 /// Names of memory in declarations.

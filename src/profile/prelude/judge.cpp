@@ -284,7 +284,7 @@ std::string find_unknown_work(const Reach& reach) {
 
 Verdict judge_renaming(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed, true)) return refused(*again);
-  if (has_our_names(reach)) return refused("the program has names that begin with clp_");
+  if (has_our_names(reach)) return refused("the program uses names that clprobe reserves (clp_*)");
   if (is_hidden_call(reach, renamed)) return refused(hidden_call);
   if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
   return {};
@@ -295,16 +295,17 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
     if (call.kind == AtomicKind::fence) continue;
     const bool is_local = names.local.contains(call.target);
     if (call.kind == AtomicKind::unknown || call.kind == AtomicKind::exchange) {
-      return refused(fmt::format("groups may wait for each other: {}", call.name));
+      return refused(
+          fmt::format("the kernel calls {}, so groups can wait for each other", call.name));
     }
     if (call.is_result_used && !is_local) {
-      return refused(
-          fmt::format("groups may take work from a counter: the result of {} is used", call.name));
+      return refused(fmt::format(
+          "the kernel uses the result of {}, so groups can take work from a counter", call.name));
     }
   }
   if (const auto name = find_volatile_access(reach, names)) {
     return refused(
-        fmt::format("groups may wait for each other: {} is volatile global memory", *name));
+        fmt::format("{} is volatile global memory, so groups can wait for each other", *name));
   }
   if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
     return refused("the inline assembly depends on the work-group or contains atomics");
@@ -318,7 +319,7 @@ Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) return refused(hidden_call);
   if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
-    return refused("the kernel has no arguments");
+    return refused("clprobe cannot add arguments to a kernel without arguments");
   }
   return {};
 }
@@ -365,9 +366,10 @@ Verdict judge_atomics(const Reach& reach) {
     }
     if (call.is_result_used) return refused(fmt::format("the result of {} is used", call.name));
     if (call.name.starts_with("atom_") && has_wide_atomics(reach)) {
-      return refused(fmt::format("{} may operate on 64-bit words", call.name));
+      return refused(fmt::format(
+          "the program enables 64-bit atomics, so {} can operate on 64-bit words", call.name));
     }
-    if (call.target.empty()) return refused("the word that an atomic updates is unclear");
+    if (call.target.empty()) return refused("the word that an atomic updates is unknown");
     racy.insert(call.target);
   }
   if (has_assembly(reach, {"atom", "red."})) return refused("the atomics are in inline assembly");
@@ -384,14 +386,15 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
     return word.find("sub_group") != std::string_view::npos;
   };
   if (const Token* const word = find_word(reach, is_of_lanes)) {
-    return refused(fmt::format("the lanes of a sub-group cooperate: {}", word->text));
+    return refused(
+        fmt::format("the kernel uses {}, so the lanes of a sub-group can cooperate", word->text));
   }
   if (has_assembly(reach, {"tid", "lane", "shfl", "vote"})) {
     return refused("the inline assembly depends on the lane");
   }
   for (const AtomicCall& call : find_atomics(reach)) {
     if (call.kind == AtomicKind::fence) continue;
-    return refused(fmt::format("several lanes may update one word: {}", call.name));
+    return refused(fmt::format("the kernel calls {}, so lanes can update one word", call.name));
   }
   std::set<std::string_view> left_out = find_written(reach);
   left_out.insert(names.local.begin(), names.local.end());
@@ -406,7 +409,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
     return {Possibility::not_present, "no fence in the text"};
   }
   if (const auto again = find_definition(reach, fence_names)) return refused(*again);
-  if (assembly.is_any && !assembly.are_all) return refused("inline assembly is more than a fence");
+  if (assembly.is_any && !assembly.are_all) return refused("inline assembly has more than fences");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
   return unless_decisive("without fences", find_control(reach, racy));

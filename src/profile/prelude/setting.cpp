@@ -25,7 +25,7 @@ constexpr unsigned atomics_bit = 28;
 constexpr unsigned lanes_bit = 29;
 constexpr unsigned fences_bit = 30;
 
-// Maximum number of groups per dimension, because the masks of cl/prelude.clh have 31 bits.
+// Limit of the number of groups per dimension, because the masks of cl/prelude.clh have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
 constexpr const char* driver_chooses = "the driver chooses the work-group size";
@@ -60,7 +60,7 @@ void check_setting(const NdRange& launch, const Setting& setting) {
   for (std::size_t d = 0; d < 3; ++d) {
     // If the driver chooses the group size, a group may be as small as one work-item.
     if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
-      throw SettingError(fmt::format("too many groups in dimension {}", d));
+      throw SettingError(fmt::format("the launch has too many groups in dimension {}", d));
     }
     check_dimension(launch, setting, d);
   }

@@ -56,7 +56,7 @@ class Analysis {
 
   /// Returns for each statement whether it is removed with `parts`.
   std::vector<bool> removed_by(const Parts& parts);
-  /// Returns the reason why no barrier can be removed; empty if barriers can.
+  /// Returns why no barrier can be removed; empty if barriers can, or if the kernel has none.
   std::string barriers_reason();
 
   [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }

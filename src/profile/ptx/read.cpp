@@ -62,7 +62,7 @@ std::size_t end_of_bracket(std::string_view text, std::size_t open, char opening
 
 /// A kernel's place in the text of a module.
 struct Entry {
-  std::size_t begin{0};  ///< at ".visible" or ".entry"
+  std::size_t begin{0};  ///< at ".visible", ".weak" or ".entry"
   std::string_view name{};
   std::size_t name_end{0};
   std::size_t body{0};  ///< at "{"

@@ -58,7 +58,7 @@ class Recorder {
   /// Counts a launch of a known kernel. Returns the launch's row, or `no_row` if the kernel is
   /// beyond the limit of kernels.
   std::size_t count_launch(Handle kernel, std::uint32_t device, const Shape& shape);
-  /// Returns the signature of a launch; nothing if the kernel is unknown.
+  /// Returns the signature of a launch; nothing if the kernel is unknown or beyond the limit.
   [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
                                                       const Shape& shape) const;
   /// Counts a launch without a time and returns its row, if the row already has `enough` launches
@@ -73,8 +73,8 @@ class Recorder {
   void add_time(std::size_t row, TimedLaunch launch);
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
-  /// Returns the survey without processes. Deliberately untimed launches are included with the mean
-  /// time of their row, or count as a gap if the row has fewer than two times. The mean excludes
+  /// Returns the survey without processes and clock check. Deliberately untimed launches count with
+  /// the mean time of their row, or as a gap if the row has fewer than two times. The mean excludes
   /// the first recorded time, because drivers compile during the first launch.
   [[nodiscard]] Survey survey() const;
 

@@ -57,9 +57,9 @@ constexpr std::array gap_rows{
     GapRow{Gap::host_function, "host-function", "function", "functions",
            "of the host (clEnqueueNativeKernel)"},
     GapRow{Gap::device_queue, "device-queue", "queue", "queues",
-           "on the device, with the launches that kernels make there"},
+           "on the device, and the launches that kernels make there"},
     GapRow{Gap::extension, "extension", "extension function", "extension functions",
-           "for kernel launches, with all launches made this way"},
+           "for kernel launches, and all launches made this way"},
 };
 
 constexpr std::array kind_words{

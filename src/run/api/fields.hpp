@@ -63,8 +63,8 @@ constexpr Field<Class, Member> if_any(std::string_view key, Member Class::*membe
   return {.key = key, .member = member, .is_optional = true};
 }
 
-/// A key with a constant value, which identifies the kind of document. The reader checks this key
-/// first.
+/// A key with a constant value, which identifies the kind of document. Reader ignores the value,
+/// since document.cpp checks the schema and its version before it reads a run.
 template <typename Value>
 struct Fixed {
   std::string_view key;

@@ -25,7 +25,7 @@ inline constexpr std::size_t max_members = 4096;
 std::string path_step(std::string_view key);
 
 /// A JSON value and its path. The value may be missing. The path is a chain of parents and is
-/// formatted only for an error message. A cursor must not outlive its parent.
+/// formatted only for an error message. A cursor must not outlive its parent, value or key.
 class Cursor {
  public:
   Cursor() = default;  ///< a missing value without a path
@@ -38,7 +38,7 @@ class Cursor {
   [[nodiscard]] bool is_number() const { return value_ != nullptr && value_->is_number(); }
   void expect_any_object() const { static_cast<void>(object()); }
   /// Returns a cursor for each of `keys`; a missing member gives a missing value. Throws
-  /// RunFormatError if the object has other members.
+  /// RunFormatError if the value is not an object or has other members.
   template <std::size_t count>
   [[nodiscard]] std::array<Cursor, count> members(
       const std::array<std::string_view, count>& keys) const;
@@ -114,8 +114,8 @@ T decode(const Json& value);
 /// Maximum nesting of a document. An array of runs needs 8 levels of nesting.
 inline constexpr std::size_t deepest_nesting = 16;
 
-/// Returns the parsed text. Throws RunFormatError for invalid or truncated JSON, a repeated key,
-/// more than `max_members` keys, deeper nesting than `deepest_nesting`, or an infinite number.
+/// Returns the parsed text. Throws RunFormatError for invalid or truncated JSON, a repeated key, an
+/// object of over `max_members` keys, over `deepest_nesting` levels, or a number out of range.
 Json parse(std::string_view text);
 
 /// Returns the value as one line of ASCII, so that a driver's string cannot send an escape sequence

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a simulated compute unit: its resources with their latencies and limits. Times
-// are in cycles of the core's clock, sizes in bytes. Latencies are from load to use: if a load
-// issues in cycle t, an instruction in cycle t + latency can use the loaded value.
+// The parameters of a simulated machine: its compute units and memories, with their latencies and
+// limits. Times are in cycles of the core's clock, sizes in bytes. Latencies are from load to use:
+// if a load issues in cycle t, an instruction in cycle t + latency can use the loaded value.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Latency {
   friend bool operator==(const Latency&, const Latency&) = default;
 };
 
-/// The warp contexts and the issue stage of a compute unit.
+/// The number of compute units, and each unit's clock, warp contexts and issue stage.
 struct Core {
   double clock_ghz{1.0};
   std::uint64_t compute_units{1};  ///< number of compute units of the device
@@ -128,9 +128,9 @@ struct FirstLevel {
 /// Banks of a cache, interleaved by line.
 ///
 /// First level: each bank has one port. A request or an arriving line occupies the port of its bank
-/// for one cycle; arriving lines have priority. Local memory also has one port, which each line
-/// that arrives for local memory occupies for one cycle. A request to an occupied port waits, which
-/// is a bank conflict.
+/// for one cycle; arriving lines have priority. Local memory also has one port. An arriving line
+/// occupies this port for one cycle, and a local access for all of its ways. A request to an
+/// occupied port waits, which is a bank conflict.
 ///
 /// Second level: each bank accepts one request per cycle from all simulated compute units together.
 /// In a simulation of one compute unit, these banks set no limit.

@@ -306,7 +306,7 @@ struct ClockRead {
 };
 
 struct Result {
-  std::uint64_t cycles{0};             ///< cycles until the last store of all units has arrived
+  std::uint64_t cycles{0};             ///< cycles until the last store or copy of all units ends
   std::uint64_t flush_cycles{0};       ///< cycles after the end of the last warp
   std::uint64_t warp_instructions{0};  ///< issued instructions, including failed attempts to lock
   std::uint64_t full_table_cycles{0};  ///< cycles in which a request waited for a table entry

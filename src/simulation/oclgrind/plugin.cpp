@@ -291,7 +291,7 @@ class LaunchTrace {
     }
     if (!group.warps.empty()) text_ += simulator::group_text(group);
     if (text_.size() > max_bytes) {
-      refuse("the kernel's trace would be too large: launch fewer groups");
+      refuse("the kernel's trace would be too large; launch fewer groups");
     }
   }
 

@@ -61,7 +61,7 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
     return each.sha256 == work.given;
   });
-  if (found == traces.end()) throw DeviceError("simulating: the trace is missing");
+  if (found == traces.end()) throw DeviceError("the simulation failed: the trace is missing");
   const auto trace =
       std::make_shared<const Trace>(simulator::share_of_units(*found->file, machine, work.units));
   if (waits_for_locks(*trace)) {
@@ -226,7 +226,7 @@ class SimulatedBackend final : public Backend {
       measurement.expected_witness =
           work.witness ? work.expected_witness : clprobe::instructions_of(trace);
     } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock or Cancelled
-      throw DeviceError(fmt::format("simulating: {}", error.what()));
+      throw DeviceError(fmt::format("the simulation failed: {}", error.what()));
     }
     return launch;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tags of a set-associative cache with sectors and least-recently-used replacement. Sets are
-// allocated on first access, since most runs use a small part of a large cache.
+// allocated with their first line, since most runs use a small part of a large cache.
 #pragma once
 
 #include <bit>
@@ -112,7 +112,7 @@ class Cache {
   std::uint64_t mask_;  // 0: one set, or a number of sets that is no power of two
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  // Index of each set's first way in `use_` and `lines_`, which are in the order of first access.
+  // Index of each set's first way in `use_` and `lines_`, which are in the order of allocation.
   std::vector<std::uint32_t> first_;
   std::vector<Use> use_{};          // one element per way
   std::vector<CacheLine> lines_{};  // one element per way

@@ -146,7 +146,7 @@ class ComputeUnit {
   const Observer* observer_;
   MemorySystem memory_;
   std::vector<Warp> warps_;  // one element per context
-  // One element per context. The array is separate from `warps_`, because every step reads it.
+  // Cycle of each context's next attempt to issue. Separate from `warps_`: every step reads it.
   std::vector<std::uint64_t> wake_;
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};

@@ -32,7 +32,7 @@ struct AtomicWay {
   std::uint64_t back_cycles{0};
 };
 
-/// A port with a limited rate. Times are in units of 1/1024 cycle.
+/// A port with a limited rate. Its members are in 1/1024 cycle; `pass` takes and returns cycles.
 struct Port {
   static constexpr std::uint64_t fraction = 1024;
 

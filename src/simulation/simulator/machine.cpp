@@ -211,7 +211,6 @@ void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view
           bytes);
 }
 
-/// Checks combinations of fields.
 void check_together(const Machine& machine) {
   const FirstLevel& l1 = machine.l1;
   require(std::has_single_bit(l1.line_bytes), "l1.line_bytes", "a power of two", l1.line_bytes);

@@ -21,7 +21,6 @@ std::size_t index_of(Level level) {
   return index_of(Stall::memory_data) + static_cast<std::size_t>(level);
 }
 
-/// Returns the sum of the cycles of all parts for which `belongs` returns true.
 template <typename Belongs>
 double sum_where(const Breakdown& breakdown, Belongs belongs) {
   double sum = 0.0;

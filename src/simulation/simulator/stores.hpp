@@ -56,7 +56,7 @@ class Stores {
   /// Returns true if stores take ownership of lines, which then stay in the first level.
   [[nodiscard]] bool owns_lines() const { return owns_lines_; }
 
-  /// Accepts a store. If the buffer is full, flushes it and returns the cycle of the next attempt.
+  /// Accepts a store. If the buffer is full, instead flushes it and returns the cycle to try again.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
                                     const Instruction& instruction) {
     if (instruction.is_mapped) stash_.add(request.line, request.sectors);

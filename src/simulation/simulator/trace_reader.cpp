@@ -345,7 +345,7 @@ class TraceReader {
   void read_first_line() {
     TraceLine line = next();
     if (line.kind() != "clprobe-trace") {
-      line.refuse("not a trace: the first line must be 'clprobe-trace 1'");
+      line.refuse("the first line of a trace must be 'clprobe-trace 1'");
     }
     constexpr std::uint64_t version = 1;
     line.take_number("a version number", version, version);

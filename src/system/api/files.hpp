@@ -60,7 +60,7 @@ void write_to_stderr(std::string_view text) noexcept;
 /// user's next run removes the folder.
 class TemporaryFolder {
  public:
-  /// Creates the folder. Throws std::system_error.
+  /// Removes the folders of killed runs, and creates this folder. Throws std::system_error.
   TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -72,7 +72,7 @@ class TemporaryFolder {
 
  private:
   std::string path_{};
-  int lock_{-1};  ///< descriptor of the locked file; -1: none
+  int lock_{-1};  ///< descriptor of the lock file; -1: none
 };
 
 }  // namespace clprobe::system

@@ -22,7 +22,7 @@ class Cores {
  public:
   Cores();
 
-  /// Confines all threads of this process to `core`, which must be allowed.
+  /// Confines all threads to `core`, which must be allowed. Has no effect if only one core is.
   void confine(int core);
   /// Gives each thread the cores that it had before confine(). A thread started since then gets all
   /// allowed cores.
@@ -84,8 +84,9 @@ class QuietCore {
   /// Uses `measure` in place of timed arithmetic; `measure` need not move the calling thread.
   QuietCore(std::vector<int> allowed, Measure measure);
 
-  /// Returns `here` if that core is about as fast as the fastest core so far. Otherwise returns the
-  /// next allowed core of about that speed, or else the fastest core tried.
+  /// Returns the fastest of up to 16 allowed cores. After the first call, returns the first core
+  /// from `here` on that is about as fast as the fastest core so far, if there is one. Unless the
+  /// constructor got a `measure`, moves the calling thread to the last core tried.
   int choose(int here);
   /// Moves the calling thread to the core that choose() returns. The system may later move the
   /// thread to another core.
@@ -128,8 +129,8 @@ class Pages {
   /// Unmaps the free ranges; ranges in use stay mapped.
   ~Pages();
 
-  /// Returns at least `bytes` bytes, which contain zeros or earlier contents. If the system has no
-  /// memory, returns null and sets errno.
+  /// Returns at least `bytes` bytes, which contain zeros or earlier contents. If no free range is
+  /// large enough, unmaps all free ranges. If the system has no memory, returns null, sets errno.
   [[nodiscard]] void* take(std::size_t bytes);
   /// Returns memory to the pool. `begin`: result of `take(bytes)`.
   void give_back(void* begin, std::size_t bytes);
@@ -189,7 +190,7 @@ struct PowerMeter {
 PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places = {});
 
 /// Returns the mean power in watts between two readings that are `seconds` apart, if both contain
-/// the energy; otherwise the power of `after`, or nothing if that is unknown.
+/// the energy and it did not fall; otherwise the power of `after`; nothing if that is unknown.
 std::optional<double> mean_watts(const PowerReading& before, const PowerReading& after,
                                  double seconds);
 
@@ -212,7 +213,7 @@ class PowerSpans {
   /// Begins a span and discards the previous, unfinished span.
   void begin();
   /// Ends a span and begins the next span. Returns the ended span's mean power in watts; nothing if
-  /// the span continues or a reading failed.
+  /// the span continues, a reading failed or the power is unknown.
   std::optional<double> end();
 
  private:

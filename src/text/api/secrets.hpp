@@ -15,8 +15,8 @@ namespace clprobe {
 /// resembles a secret is also hidden.
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);
 
-/// Returns build options with "***" in place of the values of macros with secret names, such as "-D
-/// API_KEY=...". Numbers and types of OpenCL C are kept.
+/// Returns build options with "***" in place of possible secrets in words with "=", such as
+/// "-DAPI_KEY=...". Values that are numbers or types of OpenCL C are kept.
 std::string options_without_secrets(std::string_view options);
 
 /// A folder ("/home/alice"), or a name of a person or a machine ("alice"), and its replacement.
@@ -25,9 +25,9 @@ struct Place {
   std::string shown{};
 };
 
-/// Returns `text` with all `places` replaced. A folder is replaced wherever its path occurs. A name
-/// is replaced where it is a word of a path or an address ("alice" in "/scratch/alice/x", but not
-/// in "alice is here"). If several folders match, the longest path is replaced. Pure.
+/// Returns `text` with all `places` replaced. A folder is replaced where its path ends a component;
+/// "/root" must also begin the path. A name is replaced where it is a word of a path or an address
+/// ("alice" in "/scratch/alice/x", not in "alice is here"). The longest matching place counts.
 std::string hide_places(std::string_view text, std::span<const Place> places);
 
 }  // namespace clprobe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 for terminals and pages: safe characters, display columns, cutting, wrapping. All functions
-// are pure and independent of the C locale, so that text looks the same on every machine.
+// UTF-8 for terminals and pages: safe characters, display columns, cutting, wrapping. The results
+// depend only on the arguments, so that text looks the same on every machine.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace clprobe {
 
 /// Returns text from outside (a driver, a file, the command line) in a form that is safe to show.
-/// Tabs and line ends become spaces. Bytes that are not UTF-8 and invisible characters become '?':
-/// control characters (including the escape character), direction marks, zero-width characters,
-/// tags, and unassigned code points.
+/// Tabs, '\n' and '\r' become spaces. Bytes that are not UTF-8 and invisible characters become '?',
+/// among them control characters (including the escape character), direction marks, zero-width
+/// characters, tags, and unassigned code points.
 std::string printable(std::string_view text);
 
 /// Returns the result of printable() in ASCII: "+-" for "±", "us" for "µs", '?' for characters
@@ -39,7 +39,7 @@ int display_width(std::string_view utf8);
 /// Returns the characters of the text, each with its combining marks.
 std::vector<std::string> characters(std::string_view utf8);
 
-/// Returns the text, cut to at most `width` columns; a cut text ends with `mark`.
+/// Returns the text, cut to at most `width` columns. A cut text ends with `mark` if there is room.
 std::string cut_to_width(std::string_view utf8, int width, std::string_view mark = "");
 
 /// Return the text, filled to `width` columns with spaces on the left (for numbers) or on the right
@@ -47,8 +47,8 @@ std::string cut_to_width(std::string_view utf8, int width, std::string_view mark
 std::string pad_left(std::string_view utf8, int width);
 std::string pad_right(std::string_view utf8, int width);
 
-/// Returns lines of at most `width` columns, broken at spaces; a word longer than `width` is broken
-/// anywhere.
+/// Returns lines of at most `width` columns (at least 2), broken at spaces; a word longer than
+/// `width` is broken between any two characters.
 std::vector<std::string> wrap(std::string_view utf8, int width);
 
 // Correction of mistyped words.

@@ -348,26 +348,26 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"latency", "list"}, "'list' is a command: write it as the first word"},
       {{"--sise", "1"},
        "unknown option '--sise': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
+       "list the options"},
       {{"--sise=1"},
        "unknown option '--sise': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
+       "list the options"},
       {{"-json"},
        "unknown option '-json': did you mean '--json'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
-      {{"-x"}, "unknown option '-x': `clprobe help` and `clprobe help PROBE` list them"},
-      {{"-?"}, "unknown option '-?': `clprobe help` and `clprobe help PROBE` list them"},
-      {{"--j"}, "unknown option '--j': `clprobe help` and `clprobe help PROBE` list them"},
+       "list the options"},
+      {{"-x"}, "unknown option '-x': `clprobe help` and `clprobe help PROBE` list the options"},
+      {{"-?"}, "unknown option '-?': `clprobe help` and `clprobe help PROBE` list the options"},
+      {{"--j"}, "unknown option '--j': `clprobe help` and `clprobe help PROBE` list the options"},
       {{"--colour=auto"},
        "unknown option '--colour': did you mean '--color'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
+       "list the options"},
       {{"-l"}, "unknown option '-l': write `clprobe list`"},
       {{"--iterations", "5"},
        "unknown option '--iterations': clprobe repeats a measurement until its interval is narrow "
        "enough; use --thorough or --time-budget TIME to measure longer"},
       {{"latency", "--size", "1MB"},
        "unknown option '--size': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
+       "list the options"},
       {{"latency,stride"},
        "unknown probe 'latency,stride': separate probes with spaces, as in `clprobe latency "
        "stride`"},
@@ -412,11 +412,11 @@ TEST_CASE("values that cannot be meant") {
       {{"import", "a.txt", "--clock-rate", "1.98"},
        "--clock-rate: '1.98' is not a valid clock rate: write a number with its unit, such as "
        "1.98GHz or 1980MHz"},
-      {{"--device="}, "--device needs a value: write --device SEL"},
-      {{"--device"}, "--device needs a value: write --device SEL"},
+      {{"--device="}, "--device needs a value: write --device DEVICE"},
+      {{"--device"}, "--device needs a value: write --device DEVICE"},
       {{"-o"}, "--output needs a value: write --output FILE"},
       {{"bandwidth", "--grid", "1000"}, "--grid: 1000 is not a power of two: choose 512 or 1024"},
-      {{"-d", "--json"}, "--device needs a value: write --device SEL"},
+      {{"-d", "--json"}, "--device needs a value: write --device DEVICE"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });
   for (const char* rate : {"GHz", "0GHz", "999Hz", "1001GHz", "-1GHz", "1ghz", "1.98 Gz"}) {
@@ -458,7 +458,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "unknown probe or command 'hlep': did you mean 'help'? `clprobe list` shows all probes"},
       {{"explain", "--full"}, "--full needs a probe: write `clprobe explain PROBE --full`"},
       {{"report"},
-       "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved by -o"},
+       "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved with "
+       "-o"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
        "--output belongs to measuring, report, compare, import or profile, not to list: leave it "
@@ -573,7 +574,7 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--"}, how},
       {{"profile", "--", ""}, how},
       {{"profile", "./app", "--fast"},
-       "unknown option '--fast': `clprobe help` and `clprobe help PROBE` list them"},
+       "unknown option '--fast': `clprobe help` and `clprobe help PROBE` list the options"},
       {{"profile", "--list", "app", "--", "-x"},
        "'app' needs -- before it: write `clprobe profile -- app`"},
       {{"profile", "--list", "app"},
@@ -583,7 +584,7 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "--", "app"}, either},
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "folder"}, either},
       {{"profile", "--launch", "b.json"},
-       "--launch needs --kernel-file FILE.cl, the text of the kernel"},
+       "--launch needs --kernel-file FILE.cl, the source of the kernel"},
       {{"profile", "--kernel", "sum:0", "--", "app"},
        "--kernel: '0' is not a launch number: write sum:1 for the first launch"},
       {{"profile", "--kernel", ":2", "--", "app"},
@@ -606,7 +607,7 @@ TEST_CASE("profile has a program, whose words are its own") {
        "--sizes does not apply to profile: leave it out"},
       {{"profile", "--lsit", "--", "app"},
        "unknown option '--lsit': did you mean '--list'? `clprobe help` and `clprobe help PROBE` "
-       "list them"},
+       "list the options"},
       {{"report", "a.json", "--list"},
        "--list belongs to profile, not to report: leave it out, or write `clprobe list`"},
   });

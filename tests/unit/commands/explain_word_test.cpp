@@ -46,9 +46,9 @@ TEST_CASE("explain: a number behind a word, and a category before it, do not mat
 TEST_CASE("explain: an entry comes first, and findings, options and warnings follow") {
   CHECK(explained("warp").starts_with("sub-group\n"));
   CHECK(has(explained("bank conflict"), "k-way"));
-  CHECK(has(explained("capacity"), "latency finds capacity: "));
-  CHECK(has(explained("capacity"), "bandwidth finds capacity: "));
-  CHECK(has(explained("app_time"), "kernel finds"));
+  CHECK(has(explained("capacity"), "latency reports the finding capacity: "));
+  CHECK(has(explained("capacity"), "bandwidth reports the finding capacity: "));
+  CHECK(has(explained("app_time"), "kernel reports the finding"));
   CHECK(has(explained("sizes"), "--sizes, an option of latency: "));
   CHECK(has(explained("quick"), "--quick, an option: "));
   CHECK(has(explained("memory-bound"), "--case, an option of stalls: "));

@@ -195,7 +195,7 @@ TEST_CASE("a document has no more of anything than can be gone through in pairs"
   const std::size_t own = point["parameters"].size() + point["facts"].size();
   CHECK(with_points(4096 - own, set_name).empty());
   CHECK(with_points(4097 - own, set_name) ==
-        "results[0]: expected points with at most 4096 names, found an object");
+        "results[0]: expected at most 4096 distinct point keys, found an object");
   Json run = good;
   const Json finding = run["results"][0]["findings"][0];
   run["results"][0]["findings"] = std::vector<Json>(32768, finding);

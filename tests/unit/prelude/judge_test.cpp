@@ -67,9 +67,10 @@ TEST_CASE("lanes may go where they neither work together nor decide on where the
         "without the stores of other lanes, a wrong value of index would determine how long a loop "
         "runs");
   CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
-  CHECK(lanes("atomic_inc(&index[n]);") == "several lanes may update one word: atomic_inc");
+  CHECK(lanes("atomic_inc(&index[n]);") ==
+        "the kernel calls atomic_inc, so lanes can update one word");
   CHECK(lanes("a[0] = sub_group_broadcast(a[1], 0);") ==
-        "the lanes of a sub-group cooperate: sub_group_broadcast");
+        "the kernel uses sub_group_broadcast, so the lanes of a sub-group can cooperate");
   CHECK(lanes("uint l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); a[l] = 1;") ==
         "the inline assembly depends on the lane");
   CHECK(lanes("int i = (get_local_id)(0);") ==
@@ -84,7 +85,8 @@ TEST_CASE("what the prelude cannot stand in front of is refused whole") {
   const auto renaming = [](const std::string& text) { return words_of(judge_text(text).renaming); };
   CHECK(renaming("#define get_global_id(d) 0\nkernel void k() { }") ==
         "the program defines get_global_id itself");
-  CHECK(renaming("kernel void k() { int clp_a; }") == "the program has names that begin with clp_");
+  CHECK(renaming("kernel void k() { int clp_a; }") ==
+        "the program uses names that clprobe reserves (clp_*)");
   CHECK(renaming("kernel void k() { int i = (get_global_id)(0); }") ==
         "the kernel calls a work-item function in a form that macros cannot replace");
   CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") ==
@@ -161,27 +163,30 @@ TEST_CASE("groups that may depend on each other are not folded") {
           "usable");
   }
   CHECK(folding("n = atomic_fetch_add(c, 1);") ==
-        "groups may take work from a counter: the result of atomic_fetch_add is used");
+        "the kernel uses the result of atomic_fetch_add, so groups can take work from a counter");
   for (const std::string name :
        {"atomic_exchange", "atomic_compare_exchange_strong",
         "atomic_compare_exchange_weak_explicit", "atomic_load", "atomic_load_explicit",
         "atomic_store", "atomic_flag_test_and_set", "atomic_flag_clear_explicit", "atomic_init",
         "atomic_fetch_nothing"}) {
-    CHECK(folding(name + "(c, 1);") == "groups may wait for each other: " + name);
+    CHECK(folding(name + "(c, 1);") ==
+          "the kernel calls " + name + ", so groups can wait for each other");
   }
   CHECK(folding("int i = atomic_inc(counter); a[i] = 1;") ==
-        "groups may take work from a counter: the result of atomic_inc is used");
+        "the kernel uses the result of atomic_inc, so groups can take work from a counter");
   CHECK(folding("(int)atomic_inc(counter);") ==
-        "groups may take work from a counter: the result of atomic_inc is used");
+        "the kernel uses the result of atomic_inc, so groups can take work from a counter");
   // Of local memory it is the group's own affair.
   CHECK(folding("local int taken; int i = atomic_inc(&taken);") == "usable");
   CHECK(folding("while (atomic_cmpxchg(counter, 0, 1));") ==
-        "groups may wait for each other: atomic_cmpxchg");
-  CHECK(folding("atomic_fetch_nand(p, 1);") == "groups may wait for each other: atomic_fetch_nand");
+        "the kernel calls atomic_cmpxchg, so groups can wait for each other");
+  CHECK(folding("atomic_fetch_nand(p, 1);") ==
+        "the kernel calls atomic_fetch_nand, so groups can wait for each other");
   CHECK(folding("while (counter[0] == 0);") ==
-        "groups may wait for each other: counter is volatile global memory");
-  CHECK(folding("while (*(volatile global int*)index == 0);") ==
-        "groups may wait for each other: the target of a pointer cast is volatile global memory");
+        "counter is volatile global memory, so groups can wait for each other");
+  CHECK(
+      folding("while (*(volatile global int*)index == 0);") ==
+      "the target of a pointer cast is volatile global memory, so groups can wait for each other");
   CHECK(folding("asm(\"mov.u32 %0, %ctaid.x;\" : \"=r\"(n));") ==
         "the inline assembly depends on the work-group or contains atomics");
   CHECK(folding("asm(\"global_atomic_add %0, %1, off\" : : \"v\"(a), \"v\"(n));") ==
@@ -202,11 +207,12 @@ TEST_CASE("what functions and macros do, the kernels that reach them do") {
   CHECK(words_of(judge_text(text).folding) == "usable");
   for (const std::string_view kernel : {"locking", "pasting", "calling"}) {
     CHECK(judge({.sources = {text}}, kernel).folding.reason ==
-          "groups may wait for each other: atomic_xchg");
+          "the kernel calls atomic_xchg, so groups can wait for each other");
   }
   const Program program{.sources = {"kernel void k(global int* p) { HOOK; }"},
                         .options = "-D HOOK=atomic_xchg(p,1)"};
-  CHECK(judge(program, "k").folding.reason == "groups may wait for each other: atomic_xchg");
+  CHECK(judge(program, "k").folding.reason ==
+        "the kernel calls atomic_xchg, so groups can wait for each other");
 }
 
 TEST_CASE("barriers may go where local memory holds values alone") {
@@ -364,7 +370,8 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
         "with lost updates, a wrong value of index would determine how long a loop runs");
   CHECK(words_of(judge_text("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                             "kernel void k(global long* p) { atom_inc(p); }")
-                     .atomics) == "atom_inc may operate on 64-bit words");
+                     .atomics) ==
+        "the program enables 64-bit atomics, so atom_inc can operate on 64-bit words");
   CHECK(words_of(judge_text("void atomic_add(int* p, int v) { }\n"
                             "kernel void k() { int i; atomic_add(&i, 1); }")
                      .atomics) == "the program defines atomic_add itself");
@@ -382,7 +389,7 @@ TEST_CASE("fences may go where nothing that others store decides on anything") {
         "without fences, a wrong value of tile would determine an address");
   CHECK(fences("a[index[0]] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE);") == "usable");
   CHECK(fences("while (counter[0] == 0) mem_fence(CLK_GLOBAL_MEM_FENCE);") ==
-        "groups may wait for each other: counter is volatile global memory");
+        "counter is volatile global memory, so groups can wait for each other");
   CHECK(words_of(judge_text("void mem_fence(int flags) { }\n"
                             "kernel void k(global int* a) { mem_fence(1); }")
                      .fences) == "the program defines mem_fence itself");
@@ -400,7 +407,7 @@ TEST_CASE("fences of assembly may go where there is no other assembly") {
   CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
   CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
   const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
-  CHECK(fences(both) == "inline assembly is more than a fence");
+  CHECK(fences(both) == "inline assembly has more than fences");
   CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
 }
 
@@ -457,15 +464,17 @@ TEST_CASE("an entry needs kernels whose groups do not work together, and ids tha
   const auto entry = [](const std::string& text) { return words_of(judge_text(text).entry); };
   CHECK(entry("kernel void k(global int* a) { a[get_global_size(0)] = 1; }") == "usable");
   CHECK(entry("kernel void k(global int* a) { while (atomic_xchg(a, 1)) ; }") ==
-        "groups may wait for each other: atomic_xchg");
+        "the kernel calls atomic_xchg, so groups can wait for each other");
   CHECK(entry("kernel void k(global int* a) { a[(get_num_groups)(0)] = 1; }") ==
         "the kernel calls a work-item function in a form that macros cannot replace");
   CHECK(entry("#define get_global_size(d) 4\nkernel void k(global int* a) { }") ==
         "the program defines get_global_size itself");
-  CHECK(entry("kernel void k() { }") == "the kernel has no arguments");
-  CHECK(entry("kernel void k(void) { }") == "the kernel has no arguments");
+  CHECK(entry("kernel void k() { }") ==
+        "clprobe cannot add arguments to a kernel without arguments");
+  CHECK(entry("kernel void k(void) { }") ==
+        "clprobe cannot add arguments to a kernel without arguments");
   CHECK(entry("kernel void k(global int* a) { int clp_a; }") ==
-        "the program has names that begin with clp_");
+        "the program uses names that clprobe reserves (clp_*)");
 }
 
 }  // namespace clprobe::prelude

@@ -146,7 +146,8 @@ TEST_CASE("what cannot be encoded is refused with the reason") {
                 {.exponents = {1, no_folding, no_folding}}) ==
         "the driver chooses the work-group size");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}}) == "");
-  CHECK(refusal(line(std::uint64_t{1} << 40U, 1)) == "too many groups in dimension 0");
+  CHECK(refusal(line(std::uint64_t{1} << 40U, 1)) ==
+        "the launch has too many groups in dimension 0");
 }
 
 TEST_CASE("a driver's choice of groups leaves nothing to fold") {

@@ -234,8 +234,8 @@ TEST_CASE("bars with relative times are as long as these, the longest one across
   relative("utsd", 1.0);
   CHECK(cells_of("uts") == all);
   CHECK(std::abs(4.0 * static_cast<double>(cells_of("utsd")) - static_cast<double>(all)) <= 2.0);
-  CHECK(render_table(std::span(&run, 1), {.width = 200}).find("lengths: times relative to utsd") !=
-        std::string::npos);
+  CHECK(render_table(std::span(&run, 1), {.width = 200})
+            .find("bar lengths show times relative to utsd") != std::string::npos);
   // A picture has them in per cent of the chosen one's time.
   CHECK(render_svg(std::span(&run, 1), "stalls").find(">400 %<") != std::string::npos);
 }
@@ -504,7 +504,7 @@ TEST_CASE("a bar of which a part is not known is not drawn, and its other parts 
     CHECK(stack.is_whole == (stack.bar != "uts" || stack.view != stack_view_shapley));
   }
   CHECK(render_table(whole, {}).find("not drawn") == std::string::npos);
-  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a part is unknown") !=
+  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a share is unknown") !=
         std::string::npos);
   CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
   CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);

@@ -129,7 +129,7 @@ TEST_CASE("times that are none are not shown without a word") {
   CHECK(render_survey_table(app, {}).find("beware") == std::string::npos);
   for (Row& each : app.survey.rows) each.sum.max_ns = 1;
   for (const std::string& text : {render_survey_table(app, {}), render_survey_markdown(app)}) {
-    CHECK(in_one_line(text).find("warning: no launch took longer than 1.00 ns") !=
+    CHECK(in_one_line(text).find("event times, no launch took longer than 1.00 ns") !=
           std::string::npos);
   }
   CHECK(nlohmann::json::parse(render_survey_json(app)).at("has_doubtful_times") == true);

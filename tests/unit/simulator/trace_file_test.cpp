@@ -148,7 +148,7 @@ TEST_CASE("what is no trace is refused with the line and what was expected") {
   };
   const std::string head = "clprobe-trace 1\n";
   const std::vector<Refused> all{
-      {"", "line 1: not a trace: the first line must be 'clprobe-trace 1'"},
+      {"", "line 1: the first line of a trace must be 'clprobe-trace 1'"},
       {"clprobe-trace 2\n", "line 1: expected a version number from 1 to 1, found "},
       {head, "line 1: expected a group of warps before the end of the file"},
       {head + "kernel a/b\n", "line 2: expected a name of at most 64 letters"},

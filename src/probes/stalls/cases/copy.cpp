@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint32_t steps_of_word = 4;
 // Maximum size of a group, at which each work-item has at least eight words of a chunk.
 constexpr std::int64_t max_items = 128;
-// Number of groups on a compute unit of a GPU. Each group uses 8 KiB of local memory.
+// Number of groups on a compute unit of a GPU. Each group uses up to 8 KiB of local memory.
 constexpr std::uint32_t groups_per_unit = 4;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 constexpr std::uint64_t cpu_launch_ns = 5'000'000;
@@ -85,7 +85,7 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
   Finding engine = finding_of(engine_name, bar, "", stack_view_clock);
   engine.label = is_pending ? "waited for" : "emulated";
   engine.reason = is_pending ? "waiting for a copy takes longer than starting the copy"
-                             : "starting a copy already performs it, so nothing is pending";
+                             : "starting a copy already performs the copy, so no copy is pending";
   findings.push_back(std::move(engine));
 }
 

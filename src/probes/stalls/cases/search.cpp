@@ -195,7 +195,7 @@ Results Search::read_results() const {
   return results;
 }
 
-/// Returns the mean ticks of the phase over all groups.
+/// Returns the mean ticks of the phase over all groups; phase_ticks() for the tail and the span.
 std::uint64_t Search::ticks_of(const Results& results) const {
   for (std::size_t k = 0; k < std::size(all_phases); ++k) {
     if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
