@@ -36,7 +36,7 @@ kernel void clock_fill(global uint* data, ulong words_in_all) {
 }
 
 // One step of the logistic map x -> 3.9375 x (1 - x). The map is chaotic, so its operands are as
-// random as real data. The step has a product and a fused product, which round as on the host.
+// random as real data. Both operations round as on the host, which repeats the same sequence.
 #define STEP(n)                                \
   {                                            \
     const float grown = 3.9375f * values[n];   \

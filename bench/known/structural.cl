@@ -156,9 +156,9 @@ inline void fence_device(void) {
 //   tile_loads   loads of local memory
 //   chain_steps  operations
 //   turn_steps   operations by the active work-items
-// A barrier follows. In structural cases, an iteration has only near_loads loads and the work of
-// stalls_structural.clh. Work-items from `workers` on only make noise: operations or loads whose
-// results nothing needs.
+// With has_barrier, a barrier follows. In structural cases, an iteration has only near_loads loads
+// and the work of stalls_structural.clh. Work-items from `workers` on only make noise: operations
+// or loads that no other work waits for.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,

@@ -279,12 +279,13 @@ Line line_of(const LogCurve& curve, const Segment& segment) {
                            std::span(curve.y).subspan(segment.first, segment.count()));
 }
 
-/// Slope of the points of a segment, and its standard error for noise `sigma`.
+/// Least-squares slope of a segment's points, and its standard error.
 struct Slope {
   double value{0.0};
   double error{0.0};
 };
 
+/// `sigma`: noise of the points.
 Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
   if (segment.count() < 2) return {};
   const auto x = std::span(curve.x).subspan(segment.first, segment.count());

@@ -378,10 +378,11 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     return without_number(Verdict::unclear, "no ratio: a value is 0 or negative");
   }
   Judgement judged = judge_numbers(baseline, other, threshold);
-  if (is_change(judged.verdict) && is_lower_bound(b)) {
-    judged.verdict = Verdict::unclear;
-    judged.reason += "; but both values are lower bounds";
-  }
+  if (!is_lower_bound(b)) return judged;
+  if (is_change(judged.verdict)) judged.verdict = Verdict::unclear;
+  // The intervals of lower bounds, which are not those of the true values, exclude no change.
+  judged.reason.erase(std::min(judged.reason.size(), judged.reason.find(" (no interval")));
+  judged.reason += "; both values are lower bounds";
   return judged;
 }
 
@@ -503,6 +504,7 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
         "several new runs";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
+    if (judged.reason.find(others_on_host) != std::string::npos) return;
     judged.reason += fmt::format("; but {}: compare several baseline runs with several new runs",
                                  others_on_host);
   }

@@ -130,8 +130,8 @@ std::string html_cell(const Cell& cell) {
   return html + "</td>";
 }
 
-/// Returns the number of consecutive rows from `first` on that have equal first names; 1 if the
-/// table has only one column of names.
+/// Returns the number of consecutive rows, starting at row `first`, with the same text in the first
+/// name column; 1 if the table has only one name column.
 std::size_t rows_alike(const Table& table, std::size_t first) {
   std::size_t last = first + 1;
   const auto name = [&](std::size_t row) { return table.rows[row].front().text; };

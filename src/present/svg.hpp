@@ -41,11 +41,11 @@ struct Figure {
   bool is_folded{false};  ///< true: the figure is shown only on request
 };
 
-/// Returns all figures of a probe in these runs, at least one, with values in tooltips.
-/// Stacks have a figure per run and view, and per divided category. Heat maps have a figure per run
-/// and series, with a colour scale per series. Curves of a single run share figures; curves of
-/// several runs have a figure per series, with a curve per run. The plots of the probe's card
-/// follow.
+/// Returns all figures of a probe in these runs, at least one, with values in tooltips. Stacks have
+/// a figure per run and view, then one per category with several labels. Heat maps have a figure
+/// per run and series; all runs share a series' colour scale. Curves of one run share figures;
+/// curves of several runs have a figure per series, with a curve per run. The plots of the
+/// description that the probe's card adds come last.
 std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe);
 
 /// Returns the value in a point's tooltip: "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles".

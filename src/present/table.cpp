@@ -102,8 +102,9 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
   return row;
 }
 
-/// Adds a table of all points per series. A row has a point's time, interval, cycles and number of
-/// samples, or the reason why the point failed.
+/// Adds a table per series with a row per point: the parameters that vary, the time or rate with
+/// its interval, the cycles (times only), the number of samples, and the reason if the point
+/// failed.
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
   const std::string x = x_of(result);
   const bool is_rate = result.unit != Unit::seconds;

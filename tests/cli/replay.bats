@@ -215,6 +215,13 @@ end
   json_says '.results[0].findings[] | select(.name == "memory") | .reason == "refused: the program has no OpenCL C text"' a.json
 }
 
+@test "a program that caches its binary between the two runs is captured all the same" {
+  clprobe profile --quick --keep kept -o a.json -- "$CLPROBE_SURVEYED" binary cache
+  [ "$status" -eq 0 ]
+  [[ $(finding equal_to_app add) == yes ]]
+  json_says '.program.units[0].form == "binary"' kept/add/launch.json
+}
+
 @test "a program from SPIR-V is replayed as it is, on devices that take SPIR-V" {
   # Below our layer, a driver that takes OpenCL C for SPIR-V.
   mkdir survey capture

@@ -9,11 +9,12 @@ namespace surveyed {
 
 using Words = std::span<const std::string>;
 
-int many(Words words);          ///< COUNT launches, one after the other; their time, on request
-int threads(Words words);       ///< four threads, a queue and a kernel each
-int events(Words words);        ///< an out-of-order queue, and events of the program's own
-int programs(Words words);      ///< kernels of one name: two texts, two sets of options, a binary
-int binary(Words words);        ///< a program of which there is a binary alone
+int many(Words words);      ///< COUNT launches, one after the other; their time, on request
+int threads(Words words);   ///< four threads, a queue and a kernel each
+int events(Words words);    ///< an out-of-order queue, and events of the program's own
+int programs(Words words);  ///< kernels of one name: two texts, two sets of options, a binary
+/// A program of which there is a binary alone; with a WORD, source in the run that makes this file.
+int binary(Words words);
 int tasks(Words words);         ///< clEnqueueTask, kernels that are released at once, a clone
 int sizes(Words words);         ///< COUNT launches of a size each
 int gaps(Words words);          ///< what cannot be timed: refused, host functions, SVM besides

@@ -112,11 +112,11 @@ class Verdicts(unittest.TestCase):
     def test_full_store_buffers_are_memory_and_lanes(self) -> None:
         truth = {"memory structural: full store buffer": 0.5}
         lanes = "memory structural: lanes"
-        both = {lanes: 0.2, "memory data: last cache": 0.25}
+        both = {lanes: 0.2, "memory data: last-level cache": 0.25}
         self.assertEqual(known.verdict_of(truth, both, ""), "yes, in 2 parts")
         self.assertEqual(known.verdict_of(truth, {lanes: 0.2, "unattributed": 0.3}, ""), "30 points apart")
         # Neither part is the largest cause, and both together are.
-        both = {lanes: 0.2, "memory data: last cache": 0.25, "synchronization: barrier": 0.3}
+        both = {lanes: 0.2, "memory data: last-level cache": 0.25, "synchronization: barrier": 0.3}
         self.assertEqual(known.verdict_of(truth, both, ""), "yes, in 2 parts")
         both["synchronization: barrier"] = 0.5
         self.assertEqual(known.verdict_of(truth, both, ""), "other cause")

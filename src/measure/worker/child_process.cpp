@@ -100,7 +100,8 @@ ChildProcess::ChildProcess(const std::string& vendors,
                        system::environment_with(with_vendors(changes, vendors)));
   } catch (const std::system_error& error) {
     for (const int each : {sockets[0], sockets[1], pipe_ends[0], pipe_ends[1]}) close(each);
-    throw ChildLost(fmt::format("cannot start the driver's process: {}", error.code().message()));
+    throw ChildLost(fmt::format("cannot start the child process that runs the driver: {}",
+                                error.code().message()));
   }
   close(sockets[1]);
   close(pipe_ends[1]);

@@ -210,7 +210,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
-  // Only the size of the buffers limits requested sizes.
+  // Only the available memory limits requested sizes.
   if (is_requested) return most;
   // A quick run has no time to fill larger buffers.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));

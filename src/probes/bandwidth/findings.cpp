@@ -213,7 +213,8 @@ struct LevelsOfAll {
   [[nodiscard]] int number(std::size_t index) const { return first + static_cast<int>(index); }
 };
 
-/// Adds each level's scaling from one unit to all units, and its limit. `curve`: of one unit.
+/// Adds two findings per level: the scaling from one compute unit to all, and what limits the
+/// scaling. `curve`: bandwidth curve of one compute unit.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   constexpr std::string_view beside = "compared with one compute unit";

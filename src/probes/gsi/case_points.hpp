@@ -87,7 +87,7 @@ inline constexpr Option case_options[]{
      .value = Numbers{1, 4096}},
     {.name = "priority",
      .value_name = "LIST",
-     .summary = "stall types that take priority for a cycle",
+     .summary = "stall types to charge a cycle to first",
      .details =
          "Comma-separated list of stall types, highest priority first. A cycle in which no "
          "instruction issues gets the first type that any waiting instruction has (Algorithm 2 of "
@@ -96,7 +96,7 @@ inline constexpr Option case_options[]{
      .value = Choices{stall_words}},
     {.name = "instruction-priority",
      .value_name = "LIST",
-     .summary = "stall types that take priority for an instruction",
+     .summary = "stall types to charge an instruction to first",
      .details =
          "Comma-separated list of stall types, highest priority first. An instruction that waits "
          "for several reasons gets the first type that applies (Algorithm 1 of Alsop's thesis). "

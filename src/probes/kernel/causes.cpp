@@ -93,7 +93,7 @@ constexpr CauseRow main_memory_row{
     "main_memory", "main memory", "memory data: main memory",
     "move less data, or let resident groups share tiles that fit in the last-level cache"};
 constexpr CauseRow last_cache_row{
-    "last_cache", "the last-level cache", "memory data: last cache",
+    "last_cache", "the last-level cache", "memory data: last-level cache",
     "keep reused data in local memory or registers, and let neighbouring work-items load "
     "neighbouring words"};
 constexpr CauseRow chains_row{

@@ -154,9 +154,9 @@ class Replay {
   /// Throws DeviceError, Unsupported, and VoidedPoint if the kernel writes outside its buffers.
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
-  /// Prepares launches of the variant, and returns facts about them. The first call for a variant
-  /// with another build makes the build. A build that should compute the results of the plain text
-  /// is launched and checked. Throws Unsupported and VoidedPoint.
+  /// Prepares launches of the variant, and returns facts about them. If the variant needs its own
+  /// build, the first call builds it. A build that must give the original kernel's results is
+  /// launched once and checked. Throws Unsupported and VoidedPoint.
   Parameters prepare(const Shape& shape);
 
   /// Restores the program's data, flushes or warms the caches, and returns the times of one launch;

@@ -187,8 +187,8 @@ void Replay::prepare_rewritten(const Shape& shape) {
       set_added_arguments(*own.kernel, decisions);
       launch(*own.kernel, range_for_prelude(bundle_.launch.range));
     };
-    // An incomplete kernel leaves other bytes, also in objects that the program's launch leaves as
-    // they are, so nothing is compared.
+    // Results of a kernel without some of its parts are not compared. Such a kernel may write
+    // objects that the original kernel leaves unchanged, so copies of all objects are kept.
     std::function<void()> compared;
     if (shape.is_unchanged()) {
       compared = launch_unchanged;

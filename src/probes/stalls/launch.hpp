@@ -62,7 +62,7 @@ struct LaunchPlan {
   std::uint64_t few;            ///< iterations of a launch that determines their time
   std::uint64_t max;            ///< maximum iterations of a launch
   std::uint64_t cpu_launch_ns;  ///< target time on a CPU; launches on a GPU take 0.3 ms
-  bool is_phase;                ///< true if a phase of the kernel is timed, which may take no time
+  bool is_phase;  ///< true if only one phase of the kernel is timed, which can take almost no time
   std::string options;
 };
 

@@ -125,8 +125,9 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
   return memory;
 }
 
-/// Returns the requested cases that fit the memory limit with the smallest arrays. Sets
-/// `requested.max_data`, the limit of the array to load from. Adds the reasons for refused cases.
+/// Returns the requested cases that fit the memory limit if their arrays have the minimum size. If
+/// there is a limit, sets `requested.max_data`, the maximum size of the array that kernels load
+/// from. Adds a finding with the reason for each refused case.
 std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;

@@ -47,7 +47,7 @@ std::uint64_t directions_of(Operation operation);
 
 /// Shape of a point: the elements of a launch, and their distribution to work-items.
 struct Shape {
-  std::uint64_t elements{1};  ///< powers of two, like grid, work_group, stride and vector
+  std::uint64_t elements{1};  ///< in the buffer; a power of two, like grid to vector
   std::uint64_t grid{1};
   std::uint64_t work_group{1};
   std::uint64_t stride{1};  ///< distance of a work-item's elements, in elements; at most `grid`

@@ -399,6 +399,18 @@ bool claim(std::size_t index) {
   return ::mkdir((capture_folder() + '/' + std::to_string(index)).c_str(), 0700) == 0;
 }
 
+/// True if the launch may be the wanted one. The program of a binary is compared by the kernel's
+/// name alone, because an application that caches binaries passes source in its first run, and
+/// some drivers build other bytes from the same source.
+bool is_wanted(const survey::Wanted& wanted, const survey::Signature& launch) {
+  if (!wanted.signature) return wanted.kernel == launch.kernel;
+  survey::Signature expected = *wanted.signature;
+  const bool is_binary = expected.program.kind == survey::ProgramKind::binary ||
+                         launch.program.kind == survey::ProgramKind::binary;
+  if (is_binary) expected.program = launch.program;
+  return expected == launch;
+}
+
 /// Counts the launch as a match of wanted launches. If one of them is due, creates its folder,
 /// copies the list's element to `wanted`, and returns its index. Returns nothing if the launch is
 /// not wanted, or if another process captures the launch.
@@ -412,9 +424,9 @@ std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
   State::get().note([&](Known& known) {
     for (std::size_t i = 0; i < known.wanted.size(); ++i) {
       const survey::Wanted& each = known.wanted[i];
-      const bool is_like =
-          each.signature ? *each.signature == *signature : each.kernel == signature->kernel;
-      if (is_like && ++known.matches[i] == each.ordinal) due.emplace_back(i, each);
+      if (is_wanted(each, *signature) && ++known.matches[i] == each.ordinal) {
+        due.emplace_back(i, each);
+      }
     }
   });
   const auto chosen =

@@ -259,7 +259,7 @@ TEST_CASE("of lower bounds no change is told, and not how far what they bound ma
   CHECK(judged(124.0).verdict == Verdict::same);
   CHECK(judged(126.0).verdict == Verdict::unclear);
   CHECK(judged(300.0).verdict == Verdict::unclear);
-  CHECK(judged(300.0).reason.ends_with("but both values are lower bounds"));
+  CHECK(judged(300.0).reason.ends_with("; both values are lower bounds"));
 }
 
 TEST_CASE("what may be one of two things is not different from either") {

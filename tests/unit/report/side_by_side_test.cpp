@@ -106,10 +106,10 @@ TEST_CASE("headlines are the rows, and with all that is known cycles and words a
   const std::string text = table_of(runs, 120);
   CHECK(count_of(text, "global 2 latency") == 1);
   CHECK(count_of(text, "cycles") == 0);
-  CHECK(count_of(text, "step") == 0);
+  CHECK(count_of(text, "level end") == 0);
   const std::string whole = table_of(runs, 120, report::Form::whole);
   CHECK(count_of(whole, "global 2 cycles") == 1);
-  CHECK(count_of(whole, "global 2 step") == 1);
+  CHECK(count_of(whole, "global 2 level end") == 1);
 }
 
 TEST_CASE("peers of several devices stand in their order, whichever device lacks itself") {

@@ -85,7 +85,7 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
   Finding engine = finding_of(engine_name, bar, "", stack_view_clock);
   engine.label = is_pending ? "waited for" : "emulated";
   engine.reason = is_pending ? "waiting for a copy takes longer than starting the copy"
-                             : "starting a copy already performs the copy, so no copy is pending";
+                             : "starting a copy takes longer than waiting for the copy";
   findings.push_back(std::move(engine));
 }
 
