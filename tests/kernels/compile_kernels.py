@@ -165,9 +165,10 @@ def native(clang: str, triple: str) -> Variant:
     """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no
     calling convention on every CPU."""
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        # Functions of the library take vectors, whatever registers the CPU has for them.
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *warnings(kernel),
-             "-Xclang", f"-cl-ext={CPU_EXTENSIONS}", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
-             "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
+             "-Wno-psabi", "-Xclang", f"-cl-ext={CPU_EXTENSIONS}", f"-DCLOCK={CPU}",
+             *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
 
     return Variant(f"{triple} by {clang}", CPU, compile_one, True,
                    lambda kernel: "-cl-std=CL3.0" in kernel.options)
@@ -272,6 +273,7 @@ def check_amd_code(kernel: Kernel, assembly: str) -> None:
 # The probe plans no points with them there.
 INTEL_WITHOUT_DOUBLE = ("tgllp", "dg2")
 DOUBLE = "2"  # -DTYPE in cl/stride.cl
+DOUBLE_OPERATION = "OP_DOUBLE_FMA"  # -DOPERATION in cl/compute.cl
 
 
 def intel(device: str, clock: int) -> Variant:
@@ -289,7 +291,9 @@ def intel(device: str, clock: int) -> Variant:
         # Debian's ocloc compiles nothing for CL1.1 there, nor for CL3.0 where there are no images.
         if {"skl": "-cl-std=CL1.1", "pvc": "-cl-std=CL3.0"}.get(device) in kernel.options:
             return True
-        return device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE
+        is_double = (kernel.option("TYPE", "") == DOUBLE or
+                     kernel.option("OPERATION", "") == DOUBLE_OPERATION)
+        return device in INTEL_WITHOUT_DOUBLE and is_double
 
     return Variant(f"{device} by ocloc", clock, compile_one,
                    whole=(device, clock) == ("dg2", INTEL), refuses=refuses)
