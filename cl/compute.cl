@@ -6,7 +6,7 @@
 //   OPERATION  one of the operations below
 //   CHAINS     1 to 8
 //   WIDTH      components of a chain's value: 1, 2, 8 or 16
-//   STEPS      a power of two from 2 to 512
+//   STEPS      a power of two from 2 to 1024
 //   GROUP      size of the work-group, if it exceeds the size that compilers assume
 //
 // All operands are arguments, so that compilers cannot compute steps in advance or merge them.
@@ -148,6 +148,7 @@ typedef VECTOR(SCALAR, WIDTH) value;
 #define STEPS_128 STEPS_64 STEPS_64
 #define STEPS_256 STEPS_128 STEPS_128
 #define STEPS_512 STEPS_256 STEPS_256
+#define STEPS_1024 STEPS_512 STEPS_512
 #define BLOCK VECTOR(STEPS_, STEPS)
 // clang-format on
 

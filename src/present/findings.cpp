@@ -41,9 +41,10 @@ std::string bracket_text(const Finding& finding) {
   return fmt::format("({})", range_text(finding));
 }
 
-/// Returns a rate such as "2.4 Gop/s" or "281 kop/s".
+/// Returns a rate such as "33.1 Top/s" or "281 kop/s".
 std::string format_operations(double per_second) {
   const double size = std::fabs(per_second);
+  if (size >= 1e12) return format_number(per_second * 1e-12) + " Top/s";
   if (size >= 1e8 || size == 0.0) return format_number(per_second * 1e-9) + " Gop/s";
   if (size >= 1e6) return format_number(per_second * 1e-6) + " Mop/s";
   return format_number(per_second * 1e-3) + " kop/s";

@@ -292,7 +292,7 @@ std::uint32_t steps_of(const DeviceInfo& device, const Operation& operation, int
     return is_long ? light_of_cpu : other_of_cpu;
   }
   // The three or four instructions of a GPU's loop take less than 1 % of the time.
-  const std::uint32_t all = operation.weight == Weight::light     ? 512
+  const std::uint32_t all = operation.weight == Weight::light     ? 1024
                             : operation.weight == Weight::special ? 256
                                                                   : 128;
   return std::bit_floor(all / static_cast<std::uint32_t>(chains));

@@ -191,11 +191,11 @@ TEST_CASE("compute: how points are launched and built") {
   const Operation& cosine = operation_of("native-cos");
   const Shape alone{.lanes = 32};
   CHECK(launch_size(gpu(), alone).items == 32);
-  CHECK(build_options(gpu(), fma, alone) == "-DOPERATION=OP_FMA -DCHAINS=1 -DWIDTH=1 -DSTEPS=512");
+  CHECK(build_options(gpu(), fma, alone) == "-DOPERATION=OP_FMA -DCHAINS=1 -DWIDTH=1 -DSTEPS=1024");
   const Shape full{.chains = 4, .sub_groups = 32, .lanes = 32};
   CHECK(launch_size(gpu(), full).group == 1024);
   CHECK(build_options(gpu(), fma, full) ==
-        "-DOPERATION=OP_FMA -DCHAINS=4 -DWIDTH=1 -DSTEPS=128 -DGROUP=1024");
+        "-DOPERATION=OP_FMA -DCHAINS=4 -DWIDTH=1 -DSTEPS=256 -DGROUP=1024");
   const Shape all{.scope = Scope::device, .chains = 4, .work = 2};
   CHECK(launch_size(gpu(), all).group == 256);
   CHECK(launch_size(gpu(), all).items == 132 * 2048);
@@ -204,8 +204,8 @@ TEST_CASE("compute: how points are launched and built") {
   CHECK(launch_size(processor(), all).items == 16);
   CHECK(steps_of(processor(), fma, 8) == 16);
   CHECK(steps_of(processor(), cosine, 8) == 2);
-  // Of 512 steps, 3 chains have 128 each: a power of two.
-  CHECK(steps_of(gpu(), fma, 3) == 128);
+  // Of 1024 steps, 3 chains have 256 each: a power of two.
+  CHECK(steps_of(gpu(), fma, 3) == 256);
   CHECK(max_iterations_of(16) == 60000);
   CHECK(max_iterations_of(512) == 16384);
 }
