@@ -171,7 +171,7 @@ void add_peak(Findings& found, const DeviceInfo& device, const Operation& operat
                                           ns_per_second * operation.flops));
   }
   if (const Measured* const unit = find_best_of_unit(all)) {
-    const double units = static_cast<double>(units_of(device));
+    const auto units = static_cast<double>(units_of(device));
     add_ratio(found, "unit_scaling", series, "peak / (compute units x rate of one)",
               ratio_of(unit->time, main->time), 1.0 / units);
   }
