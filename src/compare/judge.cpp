@@ -304,7 +304,13 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
                         double threshold) {
   if (is_bracket(other.finding)) return judge_brackets(baseline, other, threshold);
   if (!is_lower_bound(other.finding)) return judge_difference(baseline, other, threshold);
-  return judge_difference(without_interval(baseline), without_interval(other), threshold);
+  // The intervals of lower bounds, which are not those of the true values, exclude no change.
+  const ComparedFinding before = without_interval(baseline);
+  const ComparedFinding after = without_interval(other);
+  Judgement judged = judge_difference(before, after, threshold);
+  judged.reason =
+      Scale{is_share(after.finding)}.text(difference(locate(before), locate(after)).change);
+  return judged;
 }
 
 /// Returns true if the values, intervals, margins and calibration errors of two findings are equal.
@@ -380,8 +386,6 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   Judgement judged = judge_numbers(baseline, other, threshold);
   if (!is_lower_bound(b)) return judged;
   if (is_change(judged.verdict)) judged.verdict = Verdict::unclear;
-  // The intervals of lower bounds, which are not those of the true values, exclude no change.
-  judged.reason.erase(std::min(judged.reason.size(), judged.reason.find(" (no interval")));
   judged.reason += "; both values are lower bounds";
   return judged;
 }

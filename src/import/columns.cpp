@@ -248,8 +248,8 @@ Words meaning_of(const std::string& name) {
 }
 
 /// Returns the columns that match latencies best, and columns with the unit of the first of them.
-/// Of columns with the same meaning, such as one in ns and one in cycles, returns only the first,
-/// or the first in a unit of time.
+/// Returns the columns of values. If columns have the same meaning, such as one in ns and one in
+/// cycles, returns only the first, or the first in a unit of time.
 std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::size_t size_at) {
   int best = 0;
   ListUnit unit;

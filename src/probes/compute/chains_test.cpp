@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What chains reach, beside values that exact fractions gave (Python's Fraction, rounded after each
-// operation), and how the results of work-groups add up.
+// Checks the ends of chains against values computed with exact fractions (Python's Fraction,
+// rounded after each operation), and the sum of the results of work-groups.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found in hand-made results of a device whose numbers are known, and what the card shows.
+// Checks findings and card of hand-made results of a device whose numbers are known.
 #include <doctest/doctest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is planned for which device, and how it is built and launched.
+// Checks the plans for several devices, and how their points are built and launched.
 #include <doctest/doctest.h>
 
 #include <algorithm>

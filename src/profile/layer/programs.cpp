@@ -136,9 +136,13 @@ void note_intermediate(cl_program program, const void* text, std::size_t length)
 /// Constants that the application sets in SPIR-V are part of the build, and bundles lack them.
 cl_int CL_API_CALL set_constant(cl_program program, cl_uint id, std::size_t bytes,
                                 const void* value) {
-  KnownProgram what = find_program(program);
-  what.problem = "the application sets specialization constants of the kernel's program";
-  note_program(program, std::move(what));
+  try {
+    KnownProgram what = find_program(program);
+    what.problem = "the application sets specialization constants of the kernel's program";
+    note_program(program, std::move(what));
+  } catch (...) {
+    note_gap(survey::Gap::lost);
+  }
   return State::below().clSetProgramSpecializationConstant(program, id, bytes, value);
 }
 
