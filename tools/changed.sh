@@ -6,7 +6,7 @@
 # On main, the commits of one push are unknown. Commits within this time before the last one count as changed.
 # Older ones were checked by an earlier push or on their branch, or are found by the random share of unchanged
 # files.
-window_seconds=$((6 * 3600))
+window_seconds=$((4 * 3600))
 
 # base_commit: prints the commit with which the current files are compared. It is $CLPROBE_BASE if set; on a
 # branch, the commit where it left main; on main, the newest first-parent commit older than the window, at the

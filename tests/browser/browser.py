@@ -119,6 +119,11 @@ class PageTest(unittest.TestCase):
     def js(self, script: str, *arguments: Any) -> Any:
         return self.browser.execute_script(script, *arguments)
 
+    def settle(self) -> None:
+        """Wait for two frames: a ResizeObserver first reports with a frame, late on a busy host."""
+        self.browser.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));")
+
     def all(self, selector: str) -> list[Any]:
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 

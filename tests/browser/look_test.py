@@ -110,6 +110,7 @@ class Look(PageTest):
             with self.subTest(width=width):
                 self.open(page, width)
                 self.check_layout()
+                self.settle()
                 self.assertEqual(self.js(SILENT_TABLES), [])
                 self.assertEqual(self.js(CUT_TEXTS), [])
                 self.keep(f"probes-{width}")
@@ -134,6 +135,7 @@ class Look(PageTest):
         for width in (1280, 400):
             with self.subTest(width=width):
                 self.open(page, width)
+                self.settle()
                 self.assertGreaterEqual(len(self.all("#summary .card table")), 4)
                 if width == 1280:
                     self.assertEqual(self.all("#summary .card .scroll.cut"), [])

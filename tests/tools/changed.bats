@@ -45,12 +45,12 @@ changed_are() { diff <(printf '%s\n' "$@") <(changed_files | sort); }
   changed_are b c
 }
 
-@test "on main: six hours, and at least the last commit" {
+@test "on main: four hours, and at least the last commit" {
   commit 0 a
-  commit 1 b
-  commit 20 c
+  commit 19 b
+  commit 21 c
   commit 24 d
-  # The base is 1, the newest of more than six hours before.
+  # The base is 1, the newest of more than four hours before.
   changed_are c d
   commit 90 e
   changed_are e
