@@ -25,141 +25,6 @@
 namespace clprobe {
 namespace {
 
-/// Levels of one series in which two runs differ, combined to one finding per run.
-struct LevelSets {
-  ComparedFinding baseline{};
-  ComparedFinding other{};
-  /// `different` if the curves differ at the sizes of a level that one run lacks. `unclear` if the
-  /// curves agree and only their division into levels differs.
-  Judgement judgement{};
-  /// Baseline levels that have no counterpart, or are next to a level of either run without one.
-  std::set<int> touched{};
-};
-
-// Minimum ratio of two curves at the sizes of a level. Below this ratio, the curves may only have
-// been divided into different levels.
-constexpr double min_factor = 1.25;
-
-/// Returns true if both runs measured at least 6 sizes of the level, and the curves differ by more
-/// than `min_factor` in one direction at all of these sizes. Sets `points` to the number of sizes.
-bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
-                      const Finding& level, std::size_t& points) {
-  // Six points differ in the same direction by chance with a probability of 2 / 2^6 = 3 % (sign
-  // test).
-  constexpr std::size_t min_points = 6;
-  const ComparedCurve* const there = sized_curve(with, level.series);
-  const ComparedCurve* const here = sized_curve(without, level.series);
-  if (there == nullptr || here == nullptr) return false;
-  const std::vector<double> ratios = ratios_in_level(*there, *here, level);
-  points = ratios.size();
-  if (points < min_points) return false;
-  const auto [least, most] = std::ranges::minmax_element(ratios);
-  return *least > std::log(min_factor) || *most < -std::log(min_factor);
-}
-
-ComparedFinding levels_finding(std::string_view series, std::size_t count) {
-  ComparedFinding compared;
-  compared.finding.name = "levels";
-  compared.finding.series = series;
-  compared.finding.label = fmt::format("{} level{}", count, count == 1 ? "" : "s");
-  return compared;
-}
-
-/// Returns the text about levels of one run: "level 2 found only in this run", "levels 1 and 3
-/// found only in the baseline".
-std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
-  std::string text;
-  for (const int number : numbers) {
-    const std::string_view separator = number == *numbers.rbegin() ? " and " : ", ";
-    text += fmt::format("{}{}", text.empty() ? "" : separator, number);
-  }
-  return fmt::format("level{} {} found only in {}", numbers.size() == 1 ? "" : "s", text, run);
-}
-
-Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other,
-                     std::string_view series, const std::set<int>& lost,
-                     const std::set<int>& gained) {
-  Judgement judged{.verdict = Verdict::unclear};
-  std::size_t sure_points = 0;
-  const auto look = [&](const ComparedResult& with, const ComparedResult& without,
-                        const std::set<int>& numbers) {
-    const auto times = speeds_of(with, series);
-    for (const int number : numbers) {
-      std::size_t points = 0;
-      if (is_surely_absent(with, without, times.at(number)->finding, points)) {
-        sure_points = std::max(sure_points, points);
-      }
-    }
-  };
-  look(baseline, other, lost);
-  look(other, baseline, gained);
-  if (!lost.empty()) judged.reason = lone_levels_text(lost, "the baseline");
-  if (!gained.empty()) {
-    judged.reason +=
-        fmt::format("{}{}", lost.empty() ? "" : ", ", lone_levels_text(gained, "this run"));
-  }
-  if (sure_points == 0) {
-    judged.p_value = 1.0;
-    judged.reason += "; the curves do not show which run is right";
-    return judged;
-  }
-  judged.verdict = Verdict::different;
-  judged.p_value = std::exp2(1.0 - static_cast<double>(sure_points));
-  judged.reason += fmt::format(
-      "; at all {} sizes of a level without a counterpart, the curves differ by more than {:g} %",
-      sure_points, 100.0 * (min_factor - 1.0));
-  return judged;
-}
-
-/// Returns the series of `maps` in which a level has no counterpart.
-std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
-                                        const LevelMaps& maps) {
-  std::vector<LevelSets> found;
-  for (const auto& [series, map] : maps) {
-    std::set<int> lost;
-    std::set<int> gained;
-    const auto theirs = speeds_of(baseline, series);
-    const auto ours = speeds_of(other, series);
-    for (const auto& [number, time] : theirs) lost.insert(number);
-    for (const auto& [number, time] : ours) {
-      const auto mapped = map.find(number);
-      if (mapped == map.end()) {
-        gained.insert(number);
-      } else {
-        lost.erase(mapped->second);
-      }
-    }
-    if (lost.empty() && gained.empty()) continue;
-    LevelSets sets{.baseline = levels_finding(series, theirs.size()),
-                   .other = levels_finding(series, ours.size()),
-                   .judgement = judge_sets(baseline, other, series, lost, gained)};
-    for (const int aside : {-1, 0, 1}) {
-      for (const int number : lost) sets.touched.insert(number + aside);
-      for (const int number : gained) {
-        const auto mapped = map.find(number + aside);
-        if (mapped != map.end()) sets.touched.insert(mapped->second);
-      }
-    }
-    found.push_back(std::move(sets));
-  }
-  return found;
-}
-
-/// Returns true for a time or a bandwidth in any unit, by which levels can be distinguished.
-bool is_speed(const Finding& finding) {
-  constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
-  return std::ranges::find(units, finding.unit) != units.end();
-}
-
-/// Returns true if the baseline's finding is of a level in LevelSets::touched. Times and bandwidths
-/// are excluded, since they do not depend on neighbouring levels.
-bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
-  if (!finding.level || is_speed(finding)) return false;
-  return std::ranges::any_of(sets, [&](const LevelSets& each) {
-    return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
-  });
-}
-
 /// Returns the first finding of a series in which no finding has a value; its reason explains why
 /// the series is missing. Returns null if a finding has a value or the series has no findings.
 const Finding* lost_series(const ComparedResult& result, std::string_view series) {
@@ -392,7 +257,7 @@ class Comparator {
     const LevelMaps maps = paired_levels(baseline, other, is_same_device);
     const auto theirs = keyed(baseline, {});
     const auto ours = keyed(other, maps);
-    const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
+    const std::vector<LevelSets> sets = differing_levels(baseline, other, maps, is_same_device);
     for (const LevelSets& each : sets) {
       settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
     }
@@ -424,6 +289,7 @@ class Comparator {
       std::optional<Judgement> judged =
           match != nullptr ? judge_match({baseline, *finding}, {other, *match}, is_same_device)
                            : judge_lost(*finding, lost_series(other, finding->finding.series));
+      if (!judged) judged = judge_undivided(finding->finding, sets);
       if (!judged) {
         leave(run, baseline.probe, *finding, only_in_baseline);
         continue;

@@ -248,15 +248,28 @@ std::vector<double> log_ratios(const ComparedCurve& baseline, const ComparedCurv
   return ratios;
 }
 
-std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
-                                    const Finding& level) {
+namespace {
+
+/// Returns the part of a curve that is within a level's interval.
+ComparedCurve part_in_level(const ComparedCurve& curve, const Finding& level) {
   const double low = level.low.value_or(*level.value) / near;
   const double high = level.high.value_or(*level.value) * near;
   ComparedCurve of_level;
-  for (const ComparedPoint& point : with.points) {
+  for (const ComparedPoint& point : curve.points) {
     if (point.value >= low && point.value <= high) of_level.points.push_back(point);
   }
-  return log_ratios(of_level, without, 0.0, HUGE_VAL);
+  return of_level;
+}
+
+}  // namespace
+
+std::size_t points_in_level(const ComparedCurve& curve, const Finding& level) {
+  return part_in_level(curve, level).points.size();
+}
+
+std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
+                                    const Finding& level) {
+  return log_ratios(part_in_level(with, level), without, 0.0, HUGE_VAL);
 }
 
 void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -139,6 +140,9 @@ const ComparedCurve* sized_curve(const ComparedResult& result, std::string_view 
 std::vector<double> log_ratios(const ComparedCurve& baseline, const ComparedCurve& other,
                                double low, double high);
 
+/// Returns the number of sizes that belong to `level` in `curve`.
+std::size_t points_in_level(const ComparedCurve& curve, const Finding& level);
+
 /// Returns the logarithms of the ratios of `without` to `with`, at the sizes that belong to `level`
 /// in `with`.
 std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
@@ -172,6 +176,32 @@ using Key =
 /// Returns the findings of a run by key. Level numbers in keys are those of the baseline; a level
 /// without a counterpart has a negative number.
 std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels);
+
+/// Levels of one series in which two runs differ, combined to one finding per run.
+struct LevelSets {
+  ComparedFinding baseline{};
+  ComparedFinding other{};
+  /// `different` if the curves differ at the sizes of a level that one run lacks; `same` if they
+  /// agree at the sizes of all such levels, so that only the division into levels differs;
+  /// otherwise `unclear`.
+  Judgement judgement{};
+  std::set<int> lost{};  ///< baseline levels that have no counterpart
+  /// Baseline levels that have no counterpart, or are next to a level of either run without one.
+  std::set<int> touched{};
+};
+
+/// Returns the series of `maps` in which a level has no counterpart.
+std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
+                                        const LevelMaps& maps, bool is_same_device);
+
+/// Returns true if the baseline's finding is of a level in LevelSets::touched, and the levels may
+/// differ. Times and bandwidths are excluded, since they do not depend on neighbouring levels.
+bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets);
+
+/// Returns the verdict of a finding of a level that only the baseline's division has, although the
+/// curves agree at its sizes; nothing for other findings.
+std::optional<Judgement> judge_undivided(const Finding& finding,
+                                         const std::vector<LevelSets>& sets);
 
 /// Timers of the points from which a finding is derived: in-kernel clock, whole launches, or both.
 struct TimedBy {

@@ -95,8 +95,6 @@ TEST_CASE("levels are different only where the curve of the other run is another
     const std::array runs{run_of(times), run_of({1, 5, 100, 300}, std::move(curve))};
     return cell_of(compare(runs, 0, threshold), "levels", std::nullopt).judgement;
   };
-  // The same points, cut into other levels.
-  CHECK(verdict(sizes_of(times)).verdict == Verdict::unclear);
   const Judgement gone = verdict(sizes_of({1, 5, 100, 100, 300}));
   CHECK(gone.verdict == Verdict::different);
   CHECK(gone.p_value == doctest::Approx(std::exp2(-9.0)));  // ten points on one side
@@ -110,6 +108,51 @@ TEST_CASE("levels are different only where the curve of the other run is another
   std::vector<double> few = sizes_of({1, 5, 100, 100, 300});
   few.resize(25);
   CHECK(verdict(few).verdict == Verdict::unclear);
+}
+
+TEST_CASE("a level is in both runs if the curves agree at its sizes") {
+  const std::vector<double> times{1, 5, 40, 100, 300};
+  const auto compared = [&](const std::vector<double>& curve) {
+    const std::array runs{run_of(times), run_of({1, 5, 100, 300}, curve)};
+    return compare(runs, 0, threshold);
+  };
+  // Points of level 3, of which this run has `near` at `time` and none beyond `sizes`.
+  const auto verdict = [&](double time, std::size_t near, std::size_t sizes) {
+    std::vector<double> curve = sizes_of({1, 5, 48, 100, 300});
+    for (std::size_t i = 0; i < near; ++i) curve[29 - i] = time;
+    curve.erase(curve.begin() + 20, curve.begin() + 30 - static_cast<std::ptrdiff_t>(sizes));
+    RunDigest run = run_of({1, 5, 100, 300}, curve);
+    std::vector<ComparedPoint>& points = run.results[0].curves[0].points;
+    for (std::size_t i = 20; i < points.size(); ++i) {
+      const std::size_t size = i + 10 - sizes;
+      points[i].key = std::to_string(100 + size);
+      points[i].size = static_cast<double>(size + 1);
+    }
+    const std::array runs{run_of(times), run};
+    return cell_of(compare(runs, 0, threshold), "levels", std::nullopt).judgement.verdict;
+  };
+  CHECK(verdict(40, 10, 10) == Verdict::same);
+  CHECK(verdict(42, 10, 10) == Verdict::same);  // 5 %
+  CHECK(verdict(42.2, 10, 10) == Verdict::unclear);
+  CHECK(verdict(40, 7, 10) == Verdict::same);
+  CHECK(verdict(40, 6, 10) == Verdict::unclear);
+  CHECK(verdict(40, 7, 7) == Verdict::same);  // sizes that this run lacks do not agree
+  CHECK(verdict(40, 6, 6) == Verdict::unclear);
+  const Comparison made = compared(sizes_of(times));
+  for (const char* const name : {"latency", "capacity"}) {
+    const ComparedCell& lost = cell_of(made, name, 3);
+    CHECK(lost.finding == nullptr);
+    CHECK(lost.judgement.verdict == Verdict::same);
+    CHECK(lost.judgement.reason == "level 3 found only in the baseline; the curves agree there");
+  }
+  // The neighbours' capacities have verdicts.
+  CHECK_FALSE(cell_of(made, "capacity", 2).judgement.reason.empty());
+  CHECK(made.unmatched.empty());
+  // Curves of two devices do not show one level.
+  std::array runs{run_of(times), run_of({1, 5, 100, 300}, sizes_of(times))};
+  runs[1].device = "another";
+  CHECK(cell_of(compare(runs, 0, threshold), "levels", std::nullopt).judgement.verdict ==
+        Verdict::unclear);
 }
 
 TEST_CASE("levels of bandwidths are matched as those of times are") {
