@@ -158,7 +158,8 @@ def lint_variants(clang: str) -> list[Variant]:
 
 
 # What PoCL has, and clang gives no CPU by itself.
-CPU_EXTENSIONS = "+cl_khr_fp64,+cl_khr_global_int32_base_atomics,+cl_khr_local_int32_base_atomics"
+CPU_EXTENSIONS = ("+cl_khr_fp64,+cl_khr_global_int32_base_atomics,+cl_khr_local_int32_base_atomics,"
+                  "+cl_khr_int64_base_atomics")
 
 
 def native(clang: str, triple: str) -> Variant:
@@ -180,7 +181,8 @@ def nvptx(clang: str, clock: int) -> Variant:
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl", "-Xclang",
-             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *warnings(kernel), "-fasm",
+             "-target-cpu", "-Xclang", "sm_70", "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics",
+             *DECLARATIONS, *warnings(kernel), "-fasm",
              "-D__NV_CL_C_VERSION=120", f"-DCLOCK={clock}", *kernel.options, "-S", "-O3", "-o",
              "kernel.ptx", "kernel.cl"], folder)
         if clock == NVIDIA and b"%clock64" not in (folder / "kernel.ptx").read_bytes():

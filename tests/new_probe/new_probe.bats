@@ -23,16 +23,16 @@ plain() {
 @test "it makes six files and a line, and touches nothing else" {
   mkdir -p tree/src/probes
   cp "$BATS_TEST_DIRNAME/../../src/probes/probes.def" tree/src/probes
-  run --separate-stderr "$new_probe" atomics tree
+  run --separate-stderr "$new_probe" reach tree
   [ "$status" -eq 0 ]
-  [ "$(cd tree && find . -type f | sort | tr '\n' ' ')" = "./cl/atomics.cl ./docs/atomics.md \
-./src/probes/atomics/atomics.cpp ./src/probes/atomics/atomics_test.cpp \
-./src/probes/atomics/launch.cpp ./src/probes/atomics/launch.hpp ./src/probes/probes.def " ]
+  [ "$(cd tree && find . -type f | sort | tr '\n' ' ')" = "./cl/reach.cl ./docs/reach.md \
+./src/probes/reach/reach.cpp ./src/probes/reach/reach_test.cpp \
+./src/probes/reach/launch.cpp ./src/probes/reach/launch.hpp ./src/probes/probes.def " ]
   run diff "$BATS_TEST_DIRNAME/../../src/probes/probes.def" tree/src/probes/probes.def
-  [ "${lines[1]}" = '> PROBE(atomics)' ]
+  [ "${lines[1]}" = '> PROBE(reach)' ]
   [ "${#lines[@]}" -eq 2 ]
   run ! grep -r '@ID@' tree
-  run --separate-stderr "$new_probe" atomics tree
+  run --separate-stderr "$new_probe" reach tree
   [ "$status" -eq 2 ]
   [[ $stderr == *'already exists'* ]]
   run --separate-stderr "$new_probe" 'No Id' tree
