@@ -23,8 +23,8 @@ namespace {
 
 // A clear step: the number of nodes, or the latency of the second word, changes by this factor.
 constexpr double clear_step = 1.6;
-// Numbers of nodes whose ratio is at most this are equal. The curves have two numbers per octave.
-constexpr double equal_nodes = 1.25;
+// Numbers of nodes whose ratio is at most this are equal: one step of the curves.
+constexpr double equal_nodes = 1.42;
 
 /// Returns a latency between a level and the next: the middle. Returns nothing if the curve does
 /// not show the end of the level. On a CPU, distant nodes are in more pages, so that the latency of

@@ -135,6 +135,31 @@ TEST_CASE("line: a level that fetches neighbours is neither sectored nor filled 
         std::set<std::string>{"neighbours"});
 }
 
+TEST_CASE("line: a prefetcher that brings neighbours does not change what a miss fetches") {
+  const auto findings = analyse(gpu_at_1_ghz(), measured_points(64, 64, 128)).findings;
+  const Finding* const fetch = find_finding(findings, "fetch", pairs_series);
+  REQUIRE(fetch != nullptr);
+  CHECK(fetch->value == 64.0);
+  CHECK(fetch->low == 32.0);
+  CHECK(fetch->high == 64.0);
+}
+
+TEST_CASE("line: on a CPU, the latency of the next level may depend on the distance") {
+  std::vector<Point> points = measured_points(128, 32, 32);
+  for (Point& each : points) {
+    const auto shape = shape_of<Shape>(each);
+    if (each.series == spacing_series && shape.step_bytes < 256 && cycles_of(shape, 128) == 200) {
+      each = timed_point(each.series, shape, 100);
+    }
+  }
+  const auto of_cpu = analyse(cpu_at_1_ghz(), points).findings;
+  const Finding* const line = find_finding(of_cpu, "line", spacing_series);
+  REQUIRE(line != nullptr);
+  CHECK(line->value == 128.0);
+  const auto of_gpu = analyse(gpu_at_1_ghz(), points).findings;
+  CHECK(find_finding(of_gpu, "line", spacing_series)->value != 128.0);
+}
+
 TEST_CASE("line: rings that are missing leave a reason, and no value") {
   std::vector<Point> points = measured_points(128, 32, 32);
   std::erase_if(points, [](const Point& each) {

@@ -36,7 +36,7 @@ constexpr FindingSpec finding_specs[]{
 // On a GPU, a pass over all points takes less than a second.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
-    .normal = {.probe_time = std::chrono::milliseconds(6500), .max_visits = 3},
+    .normal = {.probe_time = std::chrono::milliseconds(6500), .max_visits = 2},
     .thorough = {.probe_time = std::chrono::seconds(30),
                  .relative_interval = 0.003,
                  .max_visits = 20,
@@ -63,6 +63,9 @@ std::uint64_t max_nodes(const DeviceInfo& device) {
   return std::uint64_t{1} << (is_simulated(device) ? 20U : 21U);
 }
 
+// Buffers for results: a word per work-item of a launch over the whole device.
+constexpr Bytes small_buffers = kibibytes(512);
+
 /// Memory of the rings and of the flush that the plan may use.
 struct Room {
   std::uint64_t rings{0};
@@ -70,7 +73,6 @@ struct Room {
 };
 
 Room room_of(const DeviceInfo& device, const Request& request) {
-  constexpr Bytes small_buffers = mebibytes(1);
   Bytes most = std::min(device.max_allocation, device.global_memory / 4);
   if (request.max_memory.count != 0) {
     most = std::min(most, request.max_memory - std::min(request.max_memory, small_buffers));
@@ -140,7 +142,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.urgent = result.points.size();
     result.min_urgent_visits = 2;
   }
-  if (!result.points.empty()) result.memory = Bytes{buffer} + mebibytes(1);
+  if (!result.points.empty()) result.memory = Bytes{buffer} + small_buffers;
   return result;
 }
 
