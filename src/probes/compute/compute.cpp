@@ -46,7 +46,7 @@ constexpr FindingSpec finding_specs[]{
      .unit = "operations_per_cycle|operations_per_second",
      .role = Role::headline},
     {.name = "peak", .unit = "operations_per_second", .role = Role::headline},
-    {.name = "peak_flops", .unit = "operations_per_second"},
+    {.name = "peak_flops", .unit = "flops_per_second"},
     {.name = "unit_scaling", .better = Better::more, .is_ratio = true},
     {.name = "doubling", .role = Role::remark},
 };
