@@ -151,6 +151,10 @@ constexpr FindingSpec finding_specs[]{
     {.name = "limit"},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
     {.name = "latency_end", .unit = "bytes", .role = Role::remark},
+    // Comparisons of the bandwidths and of the peaks include every change of a ridge point.
+    {.name = "ridge", .unit = "flops_per_byte", .role = Role::remark},
+    {.name = "double_ridge", .unit = "flops_per_byte", .role = Role::remark},
+    {.name = "half_ridge", .unit = "flops_per_byte", .role = Role::remark},
 };
 
 constexpr SharedQuantity quantities[]{
@@ -158,6 +162,10 @@ constexpr SharedQuantity quantities[]{
     {Quantity::capacity, "global", "capacity", read_series},
     {Quantity::implied_bytes_in_flight, "global", "bytes_in_flight", read_series},
     {Quantity::latency_end, "global", "latency_end", read_series},
+    {Quantity::bandwidth_beyond, "global", "beyond", read_series},
+    {Quantity::ridge, "float", "ridge", read_series},
+    {Quantity::ridge, "double", "double_ridge", read_series},
+    {Quantity::ridge, "half", "half_ridge", read_series},
     {Quantity::bandwidth, "local", "bandwidth", local_series},
     {Quantity::implied_bytes_in_flight, "local", "bytes_in_flight", local_series},
     {Quantity::bandwidth, "image", "bandwidth", image_series},

@@ -51,6 +51,12 @@ constexpr FindingSpec finding_specs[]{
     {.name = "doubling", .role = Role::remark},
 };
 
+constexpr SharedQuantity quantities[]{
+    {Quantity::peak, "float", "peak_flops", "fma"},
+    {Quantity::peak, "double", "peak_flops", "double-fma"},
+    {Quantity::peak, "half", "peak_flops", "half-fma"},
+};
+
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the
 // driver needs 0.1 to 0.3 s for each build.
 constexpr Budgets budgets{
@@ -330,6 +336,7 @@ const Probe probe{
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::compute
