@@ -242,6 +242,12 @@ struct ViewSpec {
   std::string_view beside{};  ///< fact of the points, drawn on a second axis
 };
 
+/// A chart of the probe's card that an SVG file can show.
+struct PlotSpec {
+  std::string_view title{};  ///< CardPlot::title, one word
+  std::string_view needs{};  ///< what a run without the chart lacks: "`compute` and `bandwidth`"
+};
+
 struct Probe {
   std::string_view
       id{};  ///< folder = kernel stem = page = JSON key = command-line word = namespace
@@ -260,6 +266,7 @@ struct Probe {
   std::span<const Series> series{};  ///< values of --series; empty if the probe has no such option
   std::span<const FindingSpec> findings{};
   ViewSpec view{};
+  std::span<const PlotSpec> plots{};  ///< charts of `card` that files can show
   Budgets budgets{usual_budgets};
   /// Returns why the device cannot fulfil the request; empty for a valid request. The message is
   /// one line and names the nearest valid value ("--grid: 4096 work-items are more than 1024

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/device_info.hpp"
@@ -245,8 +246,14 @@ struct CardTrend {
   std::string text{};  ///< label of the line: "1.05 w l k + 338"
 };
 
-/// An additional chart: the times of `series`, or of `points`. The x axis is a parameter, or the
-/// bandwidth of another series at the same value of that parameter.
+/// A curve that is calculated from findings.
+struct CardCurve {
+  std::string name{};
+  std::vector<std::pair<double, double>> points{};  ///< x and y, by increasing x
+};
+
+/// An additional chart: the times of `series`, or of `points`, or `curves`. The x axis is a
+/// parameter, or the bandwidth of another series at the same value of that parameter.
 struct CardPlot {
   std::string title{};                ///< title of the chart: "latency beside streams"
   std::vector<std::string> series{};  ///< series whose times are drawn
@@ -260,8 +267,11 @@ struct CardPlot {
   /// averaged.
   std::vector<CardPlotPoint> points{};
   std::vector<CardTrend> trends{};
+  std::vector<CardCurve> curves{};  ///< curves to draw instead of points
+  std::string across_unit{};        ///< unit of the x axis of `curves`
   std::string value_title{"time of an access"};
-  std::string unit{"seconds"};  ///< "seconds", or "cycles" of the clock that timed the values
+  /// "seconds", or "cycles" of the clock that timed the values; any unit for `curves`.
+  std::string unit{"seconds"};
 };
 
 /// A probe's section of the device's card, made from findings with their final intervals. Run

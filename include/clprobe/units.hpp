@@ -45,6 +45,9 @@ std::string format_seconds(double seconds);
 /// Returns a rate with a decimal prefix, as in data sheets of memory: "4.41 TB/s", "19.8 GB/s".
 std::string format_rate(double bytes_per_second);
 
+/// Returns a rate of floating-point operations: "66.4 TFLOP/s", "429 GFLOP/s".
+std::string format_flops(double per_second);
+
 /// Returns a number with three significant digits, but at most 12 decimals: "32.0", "0.512". From
 /// 1000, rounds to a whole number: "4096". Only magnitudes of 1e15 and more have an exponent.
 std::string format_number(double value);

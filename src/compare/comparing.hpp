@@ -168,6 +168,11 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
 /// level with the same number. A last level that continues far beyond all caches is memory.
 void name_levels(RunDigest& run, bool is_imported);
 
+/// Returns the names of a series' levels by number, as `name_levels` chooses them. A level of
+/// unknown kind has an empty name.
+std::map<int, std::string> level_names(const Run& run, std::string_view probe,
+                                       std::string_view series);
+
 /// Key of a finding: series, level, name, view, label (both for shares of a bar; view also for the
 /// size of a finding "at 1 GiB"), and a counter of findings whose other elements are equal.
 using Key =

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -363,16 +364,19 @@ void name_by_numbers(Levels& levels, const Levels& known) {
   }
 }
 
-}  // namespace
+/// A finding of a level, and the probe that made it.
+struct LevelFinding {
+  std::string_view probe{};
+  const Finding* finding{nullptr};
+};
 
-void name_levels(RunDigest& run, bool is_imported) {
-  // Levels by probe and series.
-  std::map<std::pair<std::string_view, std::string_view>, Levels> all;
-  for (const ComparedResult& result : run.results) {
-    for (const ComparedFinding& each : result.findings) {
-      const Finding& finding = each.finding;
-      if (finding.level) add_finding(finding, all[{result.probe, finding.series}][*finding.level]);
-    }
+/// Levels by probe and series.
+using AllLevels = std::map<std::pair<std::string_view, std::string_view>, Levels>;
+
+AllLevels named_levels(std::span<const LevelFinding> findings, bool is_imported) {
+  AllLevels all;
+  for (const auto& [probe, finding] : findings) {
+    add_finding(*finding, all[{probe, finding->series}][*finding->level]);
   }
   Caches caches;
   auto known = all.end();
@@ -389,12 +393,39 @@ void name_levels(RunDigest& run, bool is_imported) {
     if (is_imported && is_of_another) name_by_numbers(levels, known->second);
     name_memory(levels, caches);
   }
+  return all;
+}
+
+}  // namespace
+
+void name_levels(RunDigest& run, bool is_imported) {
+  std::vector<LevelFinding> findings;
+  for (const ComparedResult& result : run.results) {
+    for (const ComparedFinding& each : result.findings) {
+      if (each.finding.level) findings.push_back({result.probe, &each.finding});
+    }
+  }
+  AllLevels all = named_levels(findings, is_imported);
   for (ComparedResult& result : run.results) {
     for (ComparedFinding& each : result.findings) {
       const Finding& finding = each.finding;
       if (finding.level) each.level_name = all[{result.probe, finding.series}][*finding.level].name;
     }
   }
+}
+
+std::map<int, std::string> level_names(const Run& run, std::string_view probe,
+                                       std::string_view series) {
+  std::vector<LevelFinding> findings;
+  for (const ProbeResult& result : run.results) {
+    for (const Finding& each : result.findings) {
+      if (each.level) findings.push_back({result.probe, &each});
+    }
+  }
+  AllLevels all = named_levels(findings, run.imported.has_value());
+  std::map<int, std::string> names;
+  for (const auto& [number, level] : all[{probe, series}]) names[number] = level.name;
+  return names;
 }
 
 }  // namespace clprobe

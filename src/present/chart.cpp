@@ -191,8 +191,9 @@ std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
   for (const double value : x_values_of(chart, axis, min_columns / columns)) {
     const Tick tick{axis.place(value, columns), x_text_of(chart, value)};
     const int width = display_width(tick.text);
-    if (!ticks.empty() && tick.place - width / 2 < free_from) continue;
-    free_from = tick.place - width / 2 + width + 1;
+    const int first = std::max(tick.place - width / 2, 0);
+    if (!ticks.empty() && first < free_from) continue;
+    free_from = first + width + 1;
     ticks.push_back(tick);
   }
   return ticks;

@@ -369,6 +369,7 @@ constexpr std::array unit_words{
     Words{"cycles", "slower", "faster"},
     Words{"bytes_per_second", "faster", "slower"},
     Words{"operations_per_second", "faster", "slower"},
+    Words{"flops_per_second", "faster", "slower"},
     Words{"bytes_per_cycle", "faster", "slower"},
     Words{"hertz", "faster", "slower"},
     Words{"bytes", "larger", "smaller"},

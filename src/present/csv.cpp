@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/api/estimate.hpp"
@@ -96,18 +99,29 @@ std::string csv_of_findings(std::span<const Run> runs, const TableStyle& /*style
   return csv;
 }
 
+void add_curves(std::string& csv, const Run& run, std::string_view probe,
+                const report::Chart& chart) {
+  for (const report::ChartSeries& series : chart.series) {
+    std::vector<report::ChartPoint> points = series.points;  // in the order measured
+    std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.x < b.x; });
+    for (const report::ChartPoint& point : points) {
+      const auto end = [&point](double value) {
+        return point.high > 0.0 ? std::optional(value) : std::nullopt;
+      };
+      csv += csv_line(name_of(run), probe, series.name, chart.x_name, point.x, point.y,
+                      end(point.low), end(point.high), chart.y_unit);
+    }
+  }
+}
+
 std::string csv_of_curves(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::string csv = "device,probe,series,x_name,x,value,low,high,unit\n";
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
-      const report::Chart chart = report::chart_of(result, run.device);
-      for (const report::ChartSeries& series : chart.series) {
-        std::vector<report::ChartPoint> points = series.points;  // in the order measured
-        std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.x < b.x; });
-        for (const report::ChartPoint& point : points) {
-          csv += csv_line(name_of(run), result.probe, series.name, chart.x_name, point.x, point.y,
-                          point.low, point.high, chart.y_unit);
-        }
+      add_curves(csv, run, result.probe, report::chart_of(result, run.device));
+      for (const CardPlot& plot : result.card.plots) {
+        if (plot.curves.empty()) continue;  // other plots show the same points by something else
+        add_curves(csv, run, result.probe, report::chart_of_plot(plot, result, run.device));
       }
     }
   }

@@ -155,6 +155,21 @@ Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const Dev
   return chart;
 }
 
+/// Returns the chart of curves that the card calculates.
+Chart chart_of_curves(const CardPlot& plot) {
+  Chart chart{.x_name = plot.by,
+              .x_unit = plot.across_unit,
+              .x_title = plot.across_title,
+              .y_unit = plot.unit,
+              .y_title = plot.value_title};
+  for (const CardCurve& each : plot.curves) {
+    ChartSeries series{each.name, {}};
+    for (const auto& [x, y] : each.points) series.points.push_back({.x = x, .y = y});
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
 /// Adds a note to each part of a curve that the card names, at the median of that part.
 void add_marks(const CardPlot& plot, Chart& chart) {
   for (const CardMark& mark : plot.marks) {
@@ -297,6 +312,7 @@ Chart beside_chart(const ProbeResult& result) {
 }
 
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
+  if (!plot.curves.empty()) return chart_of_curves(plot);
   if (!plot.points.empty()) return chart_of_points(plot, result, device);
   Chart chart{.x_name = plot.by, .x_title = plot.across_title, .y_title = plot.value_title};
   std::map<double, double> streamed;

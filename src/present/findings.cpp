@@ -85,6 +85,9 @@ constexpr std::array unit_rows{
     UnitRow{"share", percent_of},
     UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
     UnitRow{"operations_per_second", format_operations, false},
+    UnitRow{"flops_per_second", format_flops, false},
+    UnitRow{"flops_per_byte",
+            [](double value) { return fmt::format("{} flop/B", format_number(value)); }, false},
     UnitRow{"hertz",
             [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
     // Units that are not shown after a number, since the titles of columns name these units.
@@ -168,8 +171,8 @@ std::string value_text(const Finding& finding) {
 
 std::string interval_text(const Finding& finding) {
   if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
-  constexpr std::array<std::string_view, 5> scatters{"seconds", "cycles", "bytes_per_second",
-                                                     "bytes_per_cycle", "hertz"};
+  constexpr std::array<std::string_view, 6> scatters{
+      "seconds", "cycles", "bytes_per_second", "bytes_per_cycle", "flops_per_byte", "hertz"};
   if (!contains(scatters, finding.unit)) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
   // An interval as large as the value is shown by its two ends: a percentage would hide that the

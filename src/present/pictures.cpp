@@ -133,6 +133,15 @@ class Figures {
     return std::move(figures_);
   }
 
+  /// Returns the first picture of the plot with this title. Without such a plot, returns a picture
+  /// that says so.
+  std::string plot(const std::string& title) {
+    for (Figure& each : plots()) {
+      if (each.title == title) return std::move(each.svg);
+    }
+    return draw_picture({}, text(title, {}, {}));
+  }
+
  private:
   [[nodiscard]] PictureText text(std::string title, std::string subtitle,
                                  std::string description) const {
@@ -301,7 +310,8 @@ constexpr std::string_view dark_style = R"(<style>
 namespace {
 
 std::string svg_of_runs(std::span<const Run> runs, const TableStyle& style) {
-  std::string svg = report::Figures(runs, style.probe, false).views().front().svg;
+  report::Figures figures(runs, style.probe, false);
+  std::string svg = style.plot.empty() ? figures.views().front().svg : figures.plot(style.plot);
   // Adds the dark style only to files, since the style sheet of an HTML page decides its pictures'
   // colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
@@ -314,7 +324,7 @@ constexpr Writer formats::svg{
     .ending = ".svg",
     .details =
         "An `.svg` file is one chart. If the run has several probes, begin the file name with the "
-        "probe to draw, as in `latency.svg`. ",
+        "probe to draw, as in `latency.svg`, or with a chart of its card, as in `roofline.svg`. ",
     .runs = svg_of_runs,
     .is_of_one_probe = true};
 

@@ -77,7 +77,7 @@ Better usual_direction(std::string_view unit) {
   if (unit == "seconds" || unit == "cycles") return Better::less;
   const bool is_rate = unit == "bytes_per_second" || unit == "bytes_per_cycle" ||
                        unit == "operations_per_second" || unit == "operations_per_cycle" ||
-                       unit == "hertz";
+                       unit == "flops_per_second" || unit == "hertz";
   return is_rate ? Better::more : Better::unknown;
 }
 

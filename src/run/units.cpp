@@ -104,4 +104,11 @@ std::string format_rate(double bytes_per_second) {
   return format_scaled(bytes_per_second, scales);
 }
 
+std::string format_flops(double per_second) {
+  constexpr std::array scales{UnitScale{1e12, "TFLOP/s"}, UnitScale{1e9, "GFLOP/s"},
+                              UnitScale{1e6, "MFLOP/s"}, UnitScale{1e3, "kFLOP/s"},
+                              UnitScale{1.0, "FLOP/s"}};
+  return format_scaled(per_second, scales);
+}
+
 }  // namespace clprobe

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "app/commands/commands.hpp"
@@ -36,6 +37,16 @@ bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
   return name.size() == word.size() || letters.find(name[word.size()]) == std::string_view::npos;
+}
+
+bool has_plot(std::span<const Run> runs, const PicturedPlot& wanted) {
+  return std::ranges::any_of(runs, [&](const Run& run) {
+    return std::ranges::any_of(run.results, [&](const ProbeResult& result) {
+      return result.probe == wanted.probe &&
+             std::ranges::find(result.card.plots, wanted.plot.title, &CardPlot::title) !=
+                 result.card.plots.end();
+    });
+  });
 }
 
 }  // namespace
@@ -71,6 +82,19 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
                   fmt::join(probes, ", "), probes.front(), probes.front(), probes.front()));
 }
 
+std::optional<PicturedPlot> pictured_plot(std::string_view path,
+                                          std::span<const std::string> probes) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  for (const std::string& id : probes) {
+    const Probe* const probe = find_probe(id);
+    if (probe == nullptr) continue;
+    for (const PlotSpec& each : probe->plots) {
+      if (begins_with_word(name, each.title)) return PicturedPlot{id, each};
+    }
+  }
+  return std::nullopt;
+}
+
 Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
   const bool has_stdout = std::ranges::any_of(
@@ -93,7 +117,13 @@ void Results::check_stdout() const {
 
 void Results::check_pictures(std::span<const Run> runs) const {
   for (const Target& target : targets_) {
-    if (target.format->is_of_one_probe) pictured_probe(target.file.path(), probes(runs));
+    if (!target.format->is_of_one_probe) continue;
+    const std::optional<PicturedPlot> plot = pictured_plot(target.file.path(), probes(runs));
+    if (!plot) pictured_probe(target.file.path(), probes(runs));
+    if (!plot || runs.empty() || has_plot(runs, *plot)) continue;
+    throw cli::UsageError(
+        fmt::format("{}: no run has a {}, which needs {}: measure both in one run",
+                    target.file.path(), plot->plot.title, plot->plot.needs));
   }
 }
 
@@ -116,7 +146,12 @@ std::vector<std::string> Results::probes(std::span<const Run> runs) const {
 std::string Results::render(std::span<const Run> runs, const Target& target) const {
   TableStyle style = style_of(target);
   if (target.format->is_of_one_probe) {
-    style.probe = pictured_probe(target.file.path(), probes(runs));
+    if (const auto plot = pictured_plot(target.file.path(), probes(runs))) {
+      style.probe = plot->probe;
+      style.plot = plot->plot.title;
+    } else {
+      style.probe = pictured_probe(target.file.path(), probes(runs));
+    }
   }
   return target.format->runs(runs, style);
 }

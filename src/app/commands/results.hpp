@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "app/cli/options.hpp"
 #include "app/terminal/output.hpp"
+#include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "compare/api/compare.hpp"
 #include "present/api/report.hpp"
@@ -21,6 +23,17 @@ namespace clprobe::commands {
 /// the file name begins ("latency.svg", "latency-h200.svg"). Empty if `probes` is empty. Throws
 /// UsageError if no probe qualifies.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
+
+/// A chart of a probe's card, selected by the name of a file.
+struct PicturedPlot {
+  std::string probe{};
+  PlotSpec plot{};
+};
+
+/// Returns the chart with whose title the file name begins ("roofline.svg"), if one of the probes
+/// declares it; nothing if none does.
+std::optional<PicturedPlot> pictured_plot(std::string_view path,
+                                          std::span<const std::string> probes);
 
 /// Throws UsageError if `output`, the file of the flag `flag`, would replace an input file.
 void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,

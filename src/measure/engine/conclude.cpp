@@ -258,6 +258,7 @@ void tell_agreement(std::span<const Probe* const> probes, Run& run) {
     if (!probe->quantities.empty()) all.push_back({probe->id, probe->quantities});
   }
   tell_agreement(run, all);
+  tell_roofline(run, all);
 }
 
 }  // namespace clprobe

@@ -23,6 +23,7 @@ struct TableStyle {
   bool advice{true};       ///< true: show warnings; false: omit them (-q)
   bool is_stream{false};   ///< true: the target is stdout
   std::string probe{};     ///< probe that a picture shows
+  std::string plot{};      ///< title of the chart of the probe's card to show; empty: its points
 };
 
 /// Returns the text of a warning: observation and advice. For an unknown code or a missing fact,

@@ -21,112 +21,6 @@ namespace clprobe::bandwidth {
 
 namespace {
 
-const Finding* find_at_level(const ProbeResult& result, std::string_view name,
-                             std::string_view series, int level) {
-  const auto found =
-      std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
-        return each.name == name && each.series == series && each.level == level;
-      });
-  return found == result.findings.end() ? nullptr : &*found;
-}
-
-// Returns "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". With more than four levels,
-// only the first three levels and the last level are shown.
-std::string text_of(const ProbeResult& result, std::string_view series) {
-  constexpr std::size_t max_shown = 4;
-  // A result imported from another tool may have no bandwidth for the first levels.
-  std::vector<const Finding*> rates;
-  for (const Finding& each : result.findings) {
-    if (each.name != "bandwidth" || each.series != series) continue;
-    if (is_at_one_size(each)) return observed_text(each);
-    if (each.level) rates.push_back(&each);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    const bool is_left_out = rates.size() > max_shown && i + 1 >= max_shown && i + 1 < rates.size();
-    if (is_left_out) {
-      if (i + 1 == max_shown) append(text, ", ", fmt::format("{} more", rates.size() - max_shown));
-      continue;
-    }
-    const Finding* const rate = rates[i];
-    const Finding* const size = find_at_level(result, "capacity", series, *rate->level);
-    if (!rate->value && !rate->low) continue;
-    std::string one =
-        rate->value ? format_rate(*rate->value) : format_rate(*rate->low) + " (no plateau)";
-    if (size != nullptr && size->value) one += " to " + size_text(*size->value);
-    append(text, ", ", one);
-  }
-  return text;
-}
-
-/// Returns the sizes of the smallest and the largest working set that was read, in bytes. Without
-/// points, both sizes are 0.
-std::pair<double, double> ends_of_sets(const ProbeResult& result) {
-  std::pair<double, double> ends{0.0, 0.0};
-  for (const Point& point : result.points) {
-    if (point.series != read_series || point.samples.empty()) continue;
-    const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
-    if (size > 0.0 && (ends.first == 0.0 || size < ends.first)) ends.first = size;
-    ends.second = std::max(ends.second, size);
-  }
-  return ends;
-}
-
-/// Returns "32.7 GB/s at 128 MiB" for the rise after the last plateau. Returns an empty string if
-/// the curve ends in a plateau.
-std::string beyond_text(const ProbeResult& result, double largest) {
-  const Finding* const beyond = find_value(result.findings, "beyond", read_series);
-  if (beyond == nullptr || largest == 0.0) return {};
-  return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
-}
-
-/// Returns the read bandwidth of all units by level, up to a level without an end or a final rise.
-std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
-  std::vector<CardPlateau> plateaus;
-  const auto [smallest, largest] = ends_of_sets(result);
-  double from = smallest;
-  for (int level = 1;; ++level) {
-    const Finding* const rate = find_at_level(result, "bandwidth", read_series, level);
-    const Finding* const size = find_at_level(result, "capacity", read_series, level);
-    if (rate == nullptr || size == nullptr) {
-      const std::string beyond = beyond_text(result, largest);
-      if (!beyond.empty()) plateaus.push_back({from, largest, true, beyond});
-      return plateaus;
-    }
-    const bool is_open = !size->value.has_value();
-    const double to = is_open ? size->low.value_or(0.0) : *size->value;
-    if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
-    if (is_open) return plateaus;
-    from = size->high.value_or(to);  // smaller sizes may be of the previous level
-  }
-}
-
-std::string text_of_unit(const Finding& rate) {
-  return rate.unit == "bytes_per_cycle" ? fmt::format("{:.3g} B/cycle", *rate.value)
-                                        : format_rate(*rate.value);
-}
-
-/// Makes a column with the bandwidth at each level of global memory, and rows with the levels of
-/// each series. A card without levels of global memory shows the column's text as a line.
-Card card(const ProbeResult& result) {
-  Card card;
-  std::string text = text_of(result, read_series);
-  append(text, ", ", beyond_text(result, ends_of_sets(result).second));
-  const Finding* const unit = find_at_level(result, "unit_bandwidth", one_unit_series, 1);
-  if (!text.empty() && unit != nullptr && unit->value) {
-    text += fmt::format("; one compute unit {}", text_of_unit(*unit));
-  }
-  if (!text.empty()) {
-    card.columns.push_back(
-        {CardMemory::global, "read", plateaus_of(result), {"bandwidth", "read " + text}});
-  }
-  for (const std::string& series : series_in(result.findings)) {
-    std::string row = text_of(result, series);
-    if (!row.empty()) card.rows.push_back({series, std::move(row)});
-  }
-  return card;
-}
-
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
@@ -151,6 +45,10 @@ constexpr FindingSpec finding_specs[]{
     {.name = "limit"},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
     {.name = "latency_end", .unit = "bytes", .role = Role::remark},
+    // Comparisons of the bandwidths and of the peaks include every change of a ridge point.
+    {.name = "ridge", .unit = "flops_per_byte", .role = Role::remark},
+    {.name = "double_ridge", .unit = "flops_per_byte", .role = Role::remark},
+    {.name = "half_ridge", .unit = "flops_per_byte", .role = Role::remark},
 };
 
 constexpr SharedQuantity quantities[]{
@@ -158,6 +56,10 @@ constexpr SharedQuantity quantities[]{
     {Quantity::capacity, "global", "capacity", read_series},
     {Quantity::implied_bytes_in_flight, "global", "bytes_in_flight", read_series},
     {Quantity::latency_end, "global", "latency_end", read_series},
+    {Quantity::bandwidth_beyond, "global", "beyond", read_series},
+    {Quantity::ridge, "float", "ridge", read_series},
+    {Quantity::ridge, "double", "double_ridge", read_series},
+    {Quantity::ridge, "half", "half_ridge", read_series},
     {Quantity::bandwidth, "local", "bandwidth", local_series},
     {Quantity::implied_bytes_in_flight, "local", "bytes_in_flight", local_series},
     {Quantity::bandwidth, "image", "bandwidth", image_series},
@@ -165,6 +67,9 @@ constexpr SharedQuantity quantities[]{
     {Quantity::implied_bytes_in_flight, "image", "bytes_in_flight", image_series},
     {Quantity::latency_end, "image", "latency_end", image_series},
 };
+
+constexpr PlotSpec plots[]{
+    {roofline_title, "the bandwidths of `bandwidth` and the peaks of `compute`"}};
 
 // A launch averages over many accesses, so few launches suffice if they agree.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
@@ -463,6 +368,7 @@ const Probe probe{
     .series = declared_series,
     .findings = finding_specs,
     .view = {.kind = ViewKind::curve, .x = "working_set_bytes", .value_title = "bandwidth"},
+    .plots = plots,
     .budgets = budgets,
     .check = check,
     .plan = plan,

@@ -168,12 +168,20 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 inline constexpr std::string_view limited_by_units = "units";
 inline constexpr std::string_view limited_by_level = "level";
 
+/// Title of the chart of the roofline, and topic of its line on the card.
+inline constexpr std::string_view roofline_title = "roofline";
+
 extern const Probe probe;
 
 /// Returns the findings of the probe: each level's bandwidth, bandwidth of one compute unit, and
 /// capacity (except in local memory). If one compute unit also ran alone, each level has the
 /// scaling to all units, and what limits the bandwidth. Method: docs/bandwidth.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+/// Makes a column with the bandwidth at each level of global memory, and rows with the levels of
+/// each series. A card without levels of global memory shows the column's text as a line. A run
+/// with ridge points gets the line and the chart of the roofline.
+Card card(const ProbeResult& result);
 
 /// Decides the limit of each level again, by the final interval of its scaling.
 void combine(std::vector<Finding>& findings);

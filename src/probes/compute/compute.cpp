@@ -46,9 +46,15 @@ constexpr FindingSpec finding_specs[]{
      .unit = "operations_per_cycle|operations_per_second",
      .role = Role::headline},
     {.name = "peak", .unit = "operations_per_second", .role = Role::headline},
-    {.name = "peak_flops", .unit = "operations_per_second"},
+    {.name = "peak_flops", .unit = "flops_per_second"},
     {.name = "unit_scaling", .better = Better::more, .is_ratio = true},
     {.name = "doubling", .role = Role::remark},
+};
+
+constexpr SharedQuantity quantities[]{
+    {Quantity::peak, "float", "peak_flops", "fma"},
+    {Quantity::peak, "double", "peak_flops", "double-fma"},
+    {Quantity::peak, "half", "peak_flops", "half-fma"},
 };
 
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the
@@ -330,6 +336,7 @@ const Probe probe{
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::compute

@@ -167,8 +167,8 @@ void add_peak(Findings& found, const DeviceInfo& device, const Operation& operat
   found.findings.push_back(
       rate_finding("peak", series, per_second, method, main->time, ns_per_second));
   if (operation.flops > 0) {
-    found.findings.push_back(rate_finding("peak_flops", series, per_second, method, main->time,
-                                          ns_per_second * operation.flops));
+    found.findings.push_back(rate_finding("peak_flops", series, "flops_per_second", method,
+                                          main->time, ns_per_second * operation.flops));
   }
   if (const Measured* const unit = find_best_of_unit(all)) {
     const auto units = static_cast<double>(units_of(device));
@@ -207,7 +207,7 @@ std::string parts_text(std::span<const Finding> findings, std::string_view serie
 /// Returns "67.1 TFLOP/s", or "33.5 Top/s" for an operation without FLOP/s; empty without a peak.
 std::string peak_text(std::span<const Finding> findings, std::string_view series) {
   if (const Finding* const flops = find_value(findings, "peak_flops", series)) {
-    return rate_text(*flops->value, "FLOP/s");
+    return format_flops(*flops->value);
   }
   const Finding* const peak = find_value(findings, "peak", series);
   return peak == nullptr ? std::string() : rate_text(*peak->value, "op/s");

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,6 +36,34 @@ TEST_CASE("a picture is of the only probe, or of the one that its name begins wi
                           "with one, as in latency.svg or latency-2.svg"),
         cli::UsageError);
   }
+}
+
+TEST_CASE("a picture is of a chart that a probe of the run declares, if its name begins with it") {
+  const std::array<std::string, 2> probes{"latency", "bandwidth"};
+  const std::span all(probes);
+  for (const char* const path : {"x/roofline.svg", "roofline-h200.svg"}) {
+    const std::optional<PicturedPlot> plot = pictured_plot(path, all);
+    REQUIRE(plot);
+    CHECK(plot->probe == "bandwidth");
+    CHECK(plot->plot.title == "roofline");
+  }
+  CHECK_FALSE(pictured_plot("bandwidth.svg", all));
+  CHECK_FALSE(pictured_plot("rooflines.svg", all));
+  CHECK_FALSE(pictured_plot("roofline.svg", all.first(1)));
+}
+
+TEST_CASE("a stored run without the chart of a picture is refused, with what the chart needs") {
+  const system::TemporaryFolder own;
+  cli::Options options;
+  options.command = cli::Command::report;
+  options.outputs = {{own.path() + "/roofline.svg", find_writer("svg")}};
+  Run run;
+  run.results.push_back({.probe = "bandwidth"});
+  CHECK_THROWS_WITH_AS(
+      Results(options).finish({&run, 1}),
+      doctest::Contains("roofline.svg: no run has a roofline, which needs the bandwidths of "
+                        "`bandwidth` and the peaks of `compute`: measure both in one run"),
+      cli::UsageError);
 }
 
 TEST_CASE("a target that fails is told of once, and costs neither the others nor the renderings") {

@@ -65,6 +65,34 @@ TEST_CASE("a series is drawn over a parameter, or over the bandwidth of another 
   CHECK(report::chart_of_plot(result.card.plots[2], result, run.device).series.empty());
 }
 
+TEST_CASE(
+    "curves of a card are drawn as they are, in their own units, and have rows in curves.csv") {
+  Run run = example_gpu_run();
+  ProbeResult& result = run.results[0];
+  result.card.plots = {{.title = "Roofline",
+                        .by = "flops_per_byte",
+                        .across_title = "intensity",
+                        .curves = {{"roof", {{0.5, 2e12}, {4.0, 16e12}}}, {"peak", {{4.0, 16e12}}}},
+                        .across_unit = "flops_per_byte",
+                        .value_title = "rate",
+                        .unit = "flops_per_second"}};
+  const report::Chart chart = report::chart_of_plot(result.card.plots[0], result, run.device);
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[0].name == "roof");
+  CHECK(chart.series[0].points[1].x == 4.0);
+  CHECK(chart.series[0].points[1].y == 16e12);
+  CHECK(report::x_text_of(chart, 0.5) == "0.5 flop/B");
+  const std::string csv = formats::curves.runs({&run, 1}, {});
+  CHECK(csv.find(",roof,flops_per_byte,0.5,2000000000000,,,flops_per_second\n") !=
+        std::string::npos);
+  const std::string svg = formats::svg.runs({&run, 1}, {.probe = result.probe, .plot = "Roofline"});
+  CHECK(svg.find("<title>Roofline</title>") != std::string::npos);
+  CHECK(svg.find("16 TFLOP/s") == std::string::npos);
+  CHECK(svg.find("10 TFLOP/s") != std::string::npos);
+  const std::string none = formats::svg.runs({&run, 1}, {.probe = result.probe, .plot = "Other"});
+  CHECK(none.find("no curve was measured") != std::string::npos);
+}
+
 TEST_CASE("parts of a curve that have names are marked where the curve is") {
   Run run = loaded_run();
   ProbeResult& result = run.results[0];

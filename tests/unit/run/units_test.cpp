@@ -63,6 +63,8 @@ TEST_CASE("numbers and times keep three significant digits") {
   CHECK(format_seconds(2.0) == "2.00 s");
   CHECK(format_seconds(0.5e-9) == "0.500 ns");
   CHECK(format_number(0.99996) == "1.00");
+  CHECK(format_flops(66.44e12) == "66.4 TFLOP/s");
+  CHECK(format_flops(429.2e9) == "429 GFLOP/s");
   CHECK(format_rate(4.412e12) == "4.41 TB/s");
   CHECK(format_rate(999.96e9) == "1.00 TB/s");
   CHECK(format_rate(19.84e9) == "19.8 GB/s");
