@@ -51,6 +51,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = "doubling", .role = Role::remark},
 };
 
+constexpr DescribedNumber described[]{
+    {"peak.fp32", "peak_flops", "fma"},
+    {"peak.fp64", "peak_flops", "double-fma"},
+    {"peak.fp16", "peak_flops", "half-fma"},
+    {"peak.int32", "peak", "int-mad"},
+};
+
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the
 // driver needs 0.1 to 0.3 s for each build.
 constexpr Budgets budgets{
@@ -330,6 +337,7 @@ const Probe probe{
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::compute
