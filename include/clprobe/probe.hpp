@@ -223,6 +223,20 @@ struct FindingSpec {
   std::string_view part_of{};
 };
 
+/// Meaning of a finding in the description of the device. `lower_bound`: the finding is only the
+/// lower end of the number. `of_level`: there is a number per level of global memory, such as
+/// "L2.read_bandwidth", with the values of a column of the probe's card.
+enum class DescribedAs { number, lower_bound, of_level };
+
+/// Declaration that a probe's finding is a number in the description of the device (`describe`).
+/// Declarations with equal names are alternatives: the first finding with a value counts.
+struct DescribedNumber {
+  std::string_view name{};  ///< name that never changes its meaning: "local.banks"
+  std::string_view finding{};
+  std::string_view series{};
+  DescribedAs as{DescribedAs::number};
+};
+
 /// A series of points that --series can select.
 struct Series {
   std::string_view name{};
@@ -303,6 +317,7 @@ struct Probe {
   void (*learn)(const ProbeResult&, Known&){nullptr};
   /// Findings that other probes can also make. Each run compares such findings between its probes.
   std::span<const SharedQuantity> quantities{};
+  std::span<const DescribedNumber> described{};
 };
 
 /// Name of the option that selects series, for probes with more than one series.

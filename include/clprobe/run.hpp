@@ -202,6 +202,7 @@ struct CardPlateau {
   /// True if the plateau may continue beyond `to`, the largest measured working set.
   bool is_open{false};
   std::string text{};  ///< the value as text: "9.11 TB/s"
+  Finding value{};
 };
 
 /// A column of the card's table of levels: another probe's values for the working sets of the
@@ -212,6 +213,9 @@ struct CardColumn {
   std::vector<CardPlateau> plateaus{};  ///< smallest working sets first
   /// Line shown instead of the column on cards without levels of `memory`.
   CardLine alone{};
+  std::string series{};  ///< series of the findings
+  /// False for values that only the description of the device needs.
+  bool is_shown{true};
 };
 
 /// Another probe's remark on a memory, shown at the memory's first level.

@@ -134,6 +134,7 @@ void add_headlines(DeviceCard& card, const ProbeResult& result) {
 void add_own(DeviceCard& card, const Card& own, bool is_imported) {
   card.lines.insert(card.lines.end(), own.lines.begin(), own.lines.end());
   for (const CardColumn& each : own.columns) {
+    if (!each.is_shown) continue;
     if (!add_column(card, each) && !each.alone.text.empty()) card.lines.push_back(each.alone);
   }
   for (const CardNote& each : own.notes) {
@@ -189,17 +190,17 @@ double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
   return plateau.is_open ? HUGE_VAL : std::abs(std::log2(level.to / plateau.to));
 }
 
-/// Returns the text of the plateau that describes the level best; empty if no plateau does. Among
-/// the plateaus that cover at least `min_share` of the level, it is the one whose end is nearest to
-/// the level's end. The plateau with the largest coverage would be wrong, since a smaller cache
-/// also serves a part of slightly larger working sets. On an H200, whose L2 ends at 28.6 MiB, one
-/// of three runs would have shown 13.0 TB/s for L2, from a plateau that ends at 2.58 MiB. A plateau
-/// whose end is nearer to the end of the previous level does not describe the level either.
-std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
+/// Returns the plateau that describes the level best; null if no plateau does. Among the plateaus
+/// that cover at least `min_share` of the level, it is the one whose end is nearest to the level's
+/// end. The plateau with the largest coverage would be wrong, since a smaller cache also serves a
+/// part of slightly larger working sets. On an H200, whose L2 ends at 28.6 MiB, one of three runs
+/// would have shown 13.0 TB/s for L2, from a plateau that ends at 2.58 MiB. A plateau whose end is
+/// nearer to the end of the previous level does not describe the level either.
+const CardPlateau* plateau_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
   const bool is_open_level = std::isinf(level.to);
-  std::string text;
+  const CardPlateau* found = nullptr;
   std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
@@ -214,10 +215,10 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
     const double distance = distance_of_ends(level, each);
     if (!nearest || distance < *nearest) {
       nearest = distance;
-      text = each.text;
+      found = &each;
     }
   }
-  return text;
+  return found;
 }
 
 }  // namespace
@@ -261,14 +262,18 @@ std::vector<CardLine> short_rows(const ProbeResult& result) {
   return has_card(result) ? result.card.rows : headlines_of(result);
 }
 
+const CardPlateau* plateau_of(const DeviceCard& card, std::size_t level, const CardColumn& column) {
+  const bool is_other = card.levels[level].own.memory != column.memory;
+  if (is_other || column.plateaus.empty()) return nullptr;
+  const std::optional<Sizes> sizes = sizes_of(card.levels, level);
+  return sizes ? plateau_at(*sizes, column.plateaus) : nullptr;
+}
+
 bool add_column(DeviceCard& card, const CardColumn& column) {
-  if (column.plateaus.empty()) return false;
   std::vector<std::string> texts(card.levels.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (card.levels[i].own.memory != column.memory) continue;
-    if (const std::optional<Sizes> sizes = sizes_of(card.levels, i)) {
-      texts[i] = text_at(*sizes, column.plateaus);
-    }
+    const CardPlateau* const plateau = plateau_of(card, i, column);
+    if (plateau != nullptr) texts[i] = plateau->text;
   }
   const auto is_empty = [](const std::string& text) { return text.empty(); };
   if (std::ranges::all_of(texts, is_empty)) return false;

@@ -34,12 +34,16 @@ struct DeviceCard {
 
 DeviceCard card_of(const Run& run);
 
-/// Adds a column to the levels of the memory that `column` names. A level gets the text of a
-/// plateau that covers at least a third of the level's measured working sets (on a logarithmic
-/// scale), unless the plateau's end is nearer to the end of the previous level. Among several such
-/// plateaus, the one whose end is nearest to the level's end is chosen.
-/// A level without a measured end (memory) accepts only plateaus without an end, since other
-/// plateaus are those of caches. Returns false, and adds no column, if no level gets a text.
+/// Returns the plateau of the column that describes a level: the plateau covers at least a third of
+/// the level's measured working sets (on a logarithmic scale), unless the plateau's end is nearer
+/// to the end of the previous level. Among several such plateaus, the one whose end is nearest to
+/// the level's end is chosen. A level without a measured end (memory) accepts only plateaus without
+/// an end, since other plateaus are those of caches. Returns null if there is none, or if the
+/// column is of another memory.
+const CardPlateau* plateau_of(const DeviceCard& card, std::size_t level, const CardColumn& column);
+
+/// Adds a column to the levels of the memory that `column` names, with the texts of plateau_of().
+/// Returns false, and adds no column, if no level gets a text.
 bool add_column(DeviceCard& card, const CardColumn& column);
 
 /// Adds a note to the first level of the memory that `note` names. Returns false if the card has no

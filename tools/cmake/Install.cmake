@@ -38,7 +38,8 @@ install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${CMAKE_IN
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
 file(GLOB pictures CONFIGURE_DEPENDS docs/images/*.svg)
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-install(FILES docs/examples/read_runs.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/examples)
+install(FILES docs/examples/describe.cpp docs/examples/describe.py docs/examples/read_runs.py
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/examples)
 install(FILES ${pictures} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/images)
 file(GLOB schemas CONFIGURE_DEPENDS tools/schema/*.json)
 install(FILES tools/schema/README.md ${schemas} DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools/schema)

@@ -37,6 +37,15 @@ constexpr std::array commands{
                .details = "Print runs that were saved with `-o FILE.json`, side by side. Named "
                           "probes and `--series` select a part of the results. `-` is stdin. "
                           "clprobe computes the findings again from the samples."},
+    CommandRow{.word = "describe",
+               .arguments = "[FILE]...",
+               .command = Command::describe,
+               .summary = "write the device's main numbers as short JSON, for other programs",
+               .details = "Run all probes, or read saved runs (JSON files), and write about 60 "
+                          "numbers of each device as JSON: capacities, bandwidths, latencies, "
+                          "peaks and costs, with intervals. Names and units are stable (`clprobe "
+                          "explain describe`). `-o FILE` takes any file name. The output has no "
+                          "samples, so save a run first to keep them."},
     CommandRow{
         .word = "compare",
         .arguments = "FILE... [PROBE...]",

@@ -25,11 +25,12 @@ using Text = std::string_view;
 constexpr unsigned measuring = bit(Command::measure);
 constexpr unsigned live = bit(Command::live);
 constexpr unsigned profiling = bit(Command::profile);
-constexpr unsigned with_probes = measuring | live;
+constexpr unsigned describing = bit(Command::describe);
+constexpr unsigned with_probes = measuring | describing | live;
 constexpr unsigned with_devices = with_probes | bit(Command::list);
 constexpr unsigned comparing = bit(Command::compare) | live;
 constexpr unsigned importing = bit(Command::import);
-constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
+constexpr unsigned with_results = measuring | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
 
 // Choices of flags. Words that choose() converts are in the order of their enumerators.
@@ -46,7 +47,8 @@ constexpr std::array<std::string_view, 8> clock_words{"auto",
 constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
 constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
 constexpr std::array<std::string_view, 4> time_unit_words{"auto", "ns", "us", "cycles"};
-constexpr std::array<std::string_view, 5> generate_words{"man", "bash", "zsh", "fish", "schema"};
+constexpr std::array<std::string_view, 6> generate_words{"man",  "bash",   "zsh",
+                                                         "fish", "schema", "device-schema"};
 
 constexpr std::uint64_t max_seed = std::numeric_limits<std::uint64_t>::max();
 
@@ -434,7 +436,7 @@ constexpr std::array table{
          .value_name = "FILE",
          .kind = ValueKind::file,
          .category = Category::results,
-         .commands = with_results | profiling,
+         .commands = with_results | describing | profiling,
          .is_repeatable = true,
          .update = [](Options& options,
                       Text path) { options.outputs.push_back(parse_output(path)); }},
@@ -474,7 +476,7 @@ constexpr std::array table{
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = with_results | profiling,
+         .commands = with_results | describing | profiling,
          .summary = "show results and errors only, no progress or advice",
          .details = "Show results and errors only, no progress or advice.",
          .update = set<&Options::verbosity, -1>},
@@ -483,9 +485,9 @@ constexpr std::array table{
          .kind = ValueKind::choice,
          .category = Category::about,
          .commands = bit(Command::generate),
-         .summary = "print the man page, a shell completion script or the run schema",
+         .summary = "print the man page, a shell completion script or a JSON schema",
          .details = "Print the man page, the completion script for a shell (`source <(clprobe "
-                    "--generate bash)`), or the JSON Schema of runs.",
+                    "--generate bash)`), or the JSON Schema of runs or of `describe`.",
          .choices = generate_words,
          .update = generate},
     Flag{.name = "full",

@@ -28,6 +28,7 @@ enum class Command {
   list,
   explain,
   report,
+  describe,
   compare,
   live,  ///< `compare --live`
   import,

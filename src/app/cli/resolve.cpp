@@ -105,6 +105,9 @@ void settle_words(Options& options, const Names& probes) {
       return;
     case Command::report:
       return check_files(words, "report", "FILE... [PROBE...]` with JSON files saved with -o");
+    case Command::describe:
+      if (words.empty()) return;
+      return check_files(words, "describe", "FILE...` with JSON files saved with -o");
     case Command::compare:
       return check_files(
           words, "compare",
@@ -266,6 +269,22 @@ void check_profile_flags(const Options& options, const Typed& typed) {
   }
 }
 
+/// Refuses names of probes, since a description needs all probes. If files are named, refuses flags
+/// that affect only measurements.
+void check_described(const Options& options, const Typed& typed, const Names& probes) {
+  for (const std::string& word : options.words) {
+    if (!contains(probes, word)) continue;
+    throw UsageError(fmt::format(
+        "describe measures with all probes: leave out {}, or name a saved run", quote(word)));
+  }
+  if (options.words.empty()) return;
+  for (const auto& [flag, value] : typed.flags) {
+    if (flag->category != Category::selection && flag->category != Category::effort) continue;
+    throw UsageError(fmt::format(
+        "--{} applies to measurements, not to files: leave out one of them", flag->name));
+  }
+}
+
 }  // namespace
 
 UsageError unknown_word(std::string_view kind, std::string_view word,
@@ -312,6 +331,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   if (shows_runs) take_probes(options, probes);
   settle_words(options, probes);
   settle_outputs(options);
+  if (options.command == Command::describe) check_described(options, typed, probes);
   if (options.command == Command::profile) {
     check_profiled(options);
     check_profile_flags(options, typed);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "clprobe/run.hpp"
 #include "measure/api/worker.hpp"
 #include "present/api/explain.hpp"
+#include "present/api/report.hpp"
 #include "text/api/embedded.hpp"
 #include "text/api/text.hpp"
 
@@ -41,6 +43,7 @@ int generate(const cli::Options& options) {
         embedded_file(fmt::format("{}-{}.schema.json", run_schema_name, run_schema_version)));
   }
   if (what == "man") return print(cli::man_page(all_probes()));
+  if (what == "device-schema") return print(embedded_file("clprobe-device-1.schema.json"));
   return print(cli::completion_script(what));
 }
 
@@ -102,6 +105,11 @@ cli::Options completed(cli::Options options) {
   return options;
 }
 
+constexpr Writer description_format{.name = "describe",
+                                    .runs = [](std::span<const Run> runs, const TableStyle& style) {
+                                      return describe_devices(all_probes(), runs, style);
+                                    }};
+
 /// Throws UsageError if `word` names no existing file and resembles the name of a probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
@@ -135,6 +143,12 @@ int report(const cli::Options& options) {
   return results.finish(runs);
 }
 
+int describe(cli::Options options, const std::vector<std::string>& arguments) {
+  options.format = &description_format;
+  for (cli::Output& each : options.outputs) each.format = &description_format;
+  return options.words.empty() ? measure(options, arguments) : report(options);
+}
+
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
   switch (options.command) {
     case cli::Command::measure:
@@ -145,6 +159,8 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return explain(options);
     case cli::Command::report:
       return report(options);
+    case cli::Command::describe:
+      return describe(completed(options), cli::without_folders(arguments));
     case cli::Command::compare:
       return compare(options);
     case cli::Command::live:

@@ -28,6 +28,8 @@ int measure(const cli::Options& options, const std::vector<std::string>& argumen
 int list(const cli::Options& options);
 int explain(const cli::Options& options);
 int report(const cli::Options& options);
+/// Describes the devices of saved runs, or measures and describes.
+int describe(cli::Options options, const std::vector<std::string>& arguments);
 int compare(const cli::Options& options);
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
@@ -48,6 +50,7 @@ struct OtherPage {
 
 inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
+    OtherPage{"describe", "Which numbers of a device can programs read, and what do they mean?"},
     OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
     OtherPage{"formats", "Which files does clprobe write, and which does it read?"},
     OtherPage{"profile", "Which kernels take a program's device time, and why?"},

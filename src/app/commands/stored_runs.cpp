@@ -319,9 +319,12 @@ std::vector<std::string> input_files(const cli::Options& options) {
   const auto add = [&](const std::vector<std::string>& more) {
     files.insert(files.end(), more.begin(), more.end());
   };
-  // Only the words of `import`, `report` and `compare` are files.
+  // Only the words of `import`, `report`, `describe` and `compare` are files.
   if (options.command == cli::Command::import) add(options.words);
-  if (options.command == cli::Command::report || options.command == cli::Command::compare) {
+  const bool reads_runs = options.command == cli::Command::report ||
+                          options.command == cli::Command::describe ||
+                          options.command == cli::Command::compare;
+  if (reads_runs) {
     for (const std::string& word : options.words) {
       for (const RunFile& each : files_in(word)) files.push_back(each.path);
     }

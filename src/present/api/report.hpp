@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "compare/api/compare.hpp"
 #include "profile/api/survey.hpp"
@@ -37,6 +38,12 @@ std::string warning_text(std::string_view title);
 /// Returns a changed finding on one line: "worse: L2 latency: 142 ns -> 170 ns in 'new.json'".
 std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
                         const ComparedPlace& place);
+
+/// Returns the numbers of each run's device as JSON (schema: tools/schema). A file with a single
+/// run gets one description, otherwise the text is an array. The runs need final findings and
+/// cards.
+std::string describe_devices(std::span<const Probe* const> probes, std::span<const Run> runs,
+                             const TableStyle& style);
 
 /// Program whose kernels were surveyed by `profile`.
 struct SurveyedApp {

@@ -71,6 +71,13 @@ constexpr SharedQuantity quantities[]{
 constexpr PlotSpec plots[]{
     {roofline_title, "the bandwidths of `bandwidth` and the peaks of `compute`"}};
 
+constexpr DescribedNumber described[]{
+    {"read_bandwidth", "bandwidth", read_series, DescribedAs::of_level},
+    {"write_bandwidth", "bandwidth", "write", DescribedAs::of_level},
+    {"copy_bandwidth", "bandwidth", "copy", DescribedAs::of_level},
+    {"local.bandwidth", "bandwidth", local_series},
+};
+
 // A launch averages over many accesses, so few launches suffice if they agree.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                     .first_visit_time = std::chrono::seconds(1),
@@ -381,6 +388,7 @@ const Probe probe{
     .combine = combine,
     .card = card,
     .quantities = quantities,
+    .described = described,
 };
 
 }  // namespace clprobe::bandwidth

@@ -59,12 +59,12 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
-/// Returns the sizes of the smallest and the largest working set that was read, in bytes. Without
-/// points, both sizes are 0.
-std::pair<double, double> ends_of_sets(const ProbeResult& result) {
+/// Returns the sizes of a series' smallest and largest working set, in bytes. Without points, both
+/// sizes are 0.
+std::pair<double, double> ends_of_sets(const ProbeResult& result, std::string_view series) {
   std::pair<double, double> ends{0.0, 0.0};
   for (const Point& point : result.points) {
-    if (point.series != read_series || point.samples.empty()) continue;
+    if (point.series != series || point.samples.empty()) continue;
     const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
     if (size > 0.0 && (ends.first == 0.0 || size < ends.first)) ends.first = size;
     ends.second = std::max(ends.second, size);
@@ -72,30 +72,30 @@ std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   return ends;
 }
 
-/// Returns "32.7 GB/s at 128 MiB" for the rise after the last plateau. Returns an empty string if
-/// the curve ends in a plateau.
-std::string beyond_text(const ProbeResult& result, double largest) {
-  const Finding* const beyond = find_value(result.findings, "beyond", read_series);
+/// Returns "32.7 GB/s at 128 MiB" for `beyond`, the rise after the last plateau. Returns an empty
+/// string if `beyond` is null, since the curve ends in a plateau.
+std::string beyond_text(const Finding* beyond, double largest) {
   if (beyond == nullptr || largest == 0.0) return {};
   return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
 
-/// Returns the read bandwidth of all units by level, up to a level without an end or a final rise.
-std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
+/// Returns the bandwidth of a series by level, up to a level without an end or a final rise.
+std::vector<CardPlateau> plateaus_of(const ProbeResult& result, std::string_view series) {
   std::vector<CardPlateau> plateaus;
-  const auto [smallest, largest] = ends_of_sets(result);
+  const auto [smallest, largest] = ends_of_sets(result, series);
   double from = smallest;
   for (int level = 1;; ++level) {
-    const Finding* const rate = find_at_level(result, "bandwidth", read_series, level);
-    const Finding* const size = find_at_level(result, "capacity", read_series, level);
+    const Finding* const rate = find_at_level(result, "bandwidth", series, level);
+    const Finding* const size = find_at_level(result, "capacity", series, level);
     if (rate == nullptr || size == nullptr) {
-      const std::string beyond = beyond_text(result, largest);
-      if (!beyond.empty()) plateaus.push_back({from, largest, true, beyond});
+      const Finding* const beyond = find_value(result.findings, "beyond", series);
+      const std::string text = beyond_text(beyond, largest);
+      if (!text.empty()) plateaus.push_back({from, largest, true, text, *beyond});
       return plateaus;
     }
     const bool is_open = !size->value.has_value();
     const double to = is_open ? size->low.value_or(0.0) : *size->value;
-    if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
+    if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value), *rate});
     if (is_open) return plateaus;
     from = size->high.value_or(to);  // smaller sizes may be of the previous level
   }
@@ -128,7 +128,7 @@ struct Roofline {
 std::string slope_name(const ProbeResult& result, const Finding& ridge) {
   if (!ridge.label.empty()) return ridge.label;
   if (ridge.level) return fmt::format("level {}", *ridge.level);
-  return "at " + size_text(ends_of_sets(result).second);
+  return "at " + size_text(ends_of_sets(result, read_series).second);
 }
 
 /// Returns the bandwidth that a ridge point belongs to, in bytes per second; 0 if unknown.
@@ -248,14 +248,24 @@ void add_roofline(Card& card, const ProbeResult& result) {
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
-  append(text, ", ", beyond_text(result, ends_of_sets(result).second));
+  append(text, ", ",
+         beyond_text(find_value(result.findings, "beyond", read_series),
+                     ends_of_sets(result, read_series).second));
   const Finding* const unit = find_at_level(result, "unit_bandwidth", one_unit_series, 1);
   if (!text.empty() && unit != nullptr && unit->value) {
     text += fmt::format("; one compute unit {}", text_of_unit(*unit));
   }
   if (!text.empty()) {
+    card.columns.push_back({.title = "read",
+                            .plateaus = plateaus_of(result, read_series),
+                            .alone = {"bandwidth", "read " + text},
+                            .series = std::string(read_series)});
+  }
+  for (const std::string_view series : {"write", "copy"}) {
+    std::vector<CardPlateau> plateaus = plateaus_of(result, series);
+    if (plateaus.empty()) continue;
     card.columns.push_back(
-        {CardMemory::global, "read", plateaus_of(result), {"bandwidth", "read " + text}});
+        {.plateaus = std::move(plateaus), .series = std::string(series), .is_shown = false});
   }
   for (const std::string& series : series_in(result.findings)) {
     std::string row = text_of(result, series);

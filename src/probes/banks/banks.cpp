@@ -158,6 +158,16 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
+constexpr DescribedNumber described[]{
+    {"local.banks", "banks", of_memory},
+    {"local.bank_width", "bank_width", of_memory},
+    {"local.lanes_together", "lanes_together", of_memory},
+    {"local.conflict_cost", "cost_per_way", "load-throughput 4 B"},
+    {"local.load_4", "conflict_free", "load-throughput 4 B"},
+    {"local.load_8", "conflict_free", "load-throughput 8 B"},
+    {"local.load_16", "conflict_free", "load-throughput 16 B"},
+};
+
 // The plan has hundreds of short points, so a quick run visits each point only once.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
@@ -508,6 +518,7 @@ const Probe probe{
     .find_problem = find_problem<Shape, Tile>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::banks

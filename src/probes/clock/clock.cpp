@@ -419,6 +419,10 @@ constexpr FindingSpec finding_specs[]{
     {.name = "power", .unit = "watts", .role = Role::remark},
 };
 
+constexpr DescribedNumber described[]{
+    {"clock.loaded", "clock", "arithmetic"},
+};
+
 // The engine visits each moment once, without time limit.
 constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .first_visit_time = std::chrono::hours(24),
@@ -587,6 +591,7 @@ const Probe probe{
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::clock

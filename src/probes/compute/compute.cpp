@@ -57,6 +57,13 @@ constexpr SharedQuantity quantities[]{
     {Quantity::peak, "half", "peak_flops", "half-fma"},
 };
 
+constexpr DescribedNumber described[]{
+    {"peak.fp32", "peak_flops", "fma"},
+    {"peak.fp64", "peak_flops", "double-fma"},
+    {"peak.fp16", "peak_flops", "half-fma"},
+    {"peak.int32", "peak", "int-mad"},
+};
+
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the
 // driver needs 0.1 to 0.3 s for each build.
 constexpr Budgets budgets{
@@ -337,6 +344,7 @@ const Probe probe{
     .analyse = analyse,
     .card = card,
     .quantities = quantities,
+    .described = described,
 };
 
 }  // namespace clprobe::compute

@@ -181,6 +181,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = "advice", .role = Role::advice},
 };
 
+constexpr DescribedNumber described[]{
+    {"in_flight.unit_bytes", "bytes_in_flight", unit_series},
+    {"in_flight.unit_bytes", "bytes_in_flight_at_least", unit_series, DescribedAs::lower_bound},
+    {"in_flight.device_bytes", "bytes_in_flight", device_series},
+    {"in_flight.device_bytes", "bytes_in_flight_at_least", device_series, DescribedAs::lower_bound},
+};
+
 // The plan has thousands of short points. Two visits of a point suffice if they agree. In a cache
 // of two halves one visit in three is slow, and further visits find the fast half. A GPU ends
 // before the time limit; on a CPU the builds take longer than the limit.
@@ -361,6 +368,7 @@ const Probe probe{
     .analyse = analyse,
     .combine = combine,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::inflight

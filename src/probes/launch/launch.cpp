@@ -374,6 +374,12 @@ constexpr FindingSpec finding_specs[]{
     {.name = "minimum_build_time", .unit = "seconds", .role = Role::passing},
 };
 
+constexpr DescribedNumber described[]{
+    {"launch.round_trip", "round_trip", "queued"},
+    {"launch.queued", "launch_time", "queued"},
+    {"launch.gap", "gap", "back-to-back"},
+};
+
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
@@ -476,6 +482,7 @@ const Probe probe{
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::launch

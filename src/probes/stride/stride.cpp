@@ -103,6 +103,13 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
+constexpr DescribedNumber described[]{
+    // Some devices show no sector while they read.
+    {"coalescing.sector", "sector", "read int"},
+    {"coalescing.sector", "sector", "copy int4"},
+    {"coalescing.stride", "knee", "read int"},
+};
+
 // A launch averages over many accesses, so few launches suffice if they agree.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2),
@@ -561,6 +568,7 @@ const Probe probe{
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::stride

@@ -267,6 +267,15 @@ constexpr FindingSpec finding_specs[]{
     {.name = "peer_path"},
 };
 
+constexpr DescribedNumber described[]{
+    {"to_device.bandwidth", "bandwidth", "to-device-pinned"},
+    {"to_device.start_up", "start_up", "to-device-pinned"},
+    {"to_device.pageable_bandwidth", "bandwidth", "to-device"},
+    {"from_device.bandwidth", "bandwidth", "from-device-pinned"},
+    {"from_device.start_up", "start_up", "from-device-pinned"},
+    {"from_device.pageable_bandwidth", "bandwidth", "from-device"},
+};
+
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
@@ -505,6 +514,7 @@ const Probe probe{
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::transfer

@@ -134,6 +134,9 @@ TEST_CASE("commands and their words") {
   CHECK(sides.first_side == 2);
   CHECK(sides.shown_probes == Words{"latency", "bandwidth"});
   CHECK(parsed({"report", "-"}).words == Words{"-"});
+  CHECK(parsed({"describe", "-d", "1", "--quick"}).words.empty());
+  CHECK(parsed({"describe", "a.json", "./latency", "-o", "b.txt"}).words ==
+        Words{"a.json", "./latency"});
   CHECK(parsed({"--generate", "zsh"}).command == Command::generate);
   CHECK(parsed({"--generate", "zsh"}).words == Words{"zsh"});
   CHECK(parsed({"--worker", "1"}).command == Command::worker);
@@ -381,7 +384,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"latency", "--series", "global,loacl"},
        "--series: unknown value 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
-       "--generate: unknown value 'tcsh': choose man, bash, zsh, fish or schema"},
+       "--generate: unknown value 'tcsh': choose man, bash, zsh, fish, schema or "
+       "device-schema"},
       {{"-o", "run.jsn"},
        "--output: 'run.jsn' has no known file extension: did you mean '.json'? end the name in " +
            endings()},
@@ -457,17 +461,24 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"hlep"},
        "unknown probe or command 'hlep': did you mean 'help'? `clprobe list` shows all probes"},
       {{"explain", "--full"}, "--full needs a probe: write `clprobe explain PROBE --full`"},
+      {{"describe", "a.json", "--quick"},
+       "--quick applies to measurements, not to files: leave out one of them"},
+      {{"describe", "latency"},
+       "describe measures with all probes: leave out 'latency', or name a saved run"},
+      {{"describe", "a.json", ""},
+       "describe needs files: write `clprobe describe FILE...` with JSON files saved with -o"},
       {{"report"},
        "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved with "
        "-o"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
-       "--output belongs to measuring, report, compare, import or profile, not to list: leave it "
-       "out"},
+       "--output belongs to measuring, report, describe, compare, import or profile, not to list: "
+       "leave it out"},
       {{"--generate", "man", "latency"},
        "--generate takes no further arguments: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
-       "--quick belongs to measuring, compare --live or profile, not to --generate: leave it out"},
+       "--quick belongs to measuring, describe, compare --live or profile, not to --generate: "
+       "leave it out"},
   });
 }
 
@@ -535,8 +546,8 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
       {{"compare", "--live", "--baseline", "a.json"},
        "--baseline belongs to compare, not to compare --live: leave it out"},
       {{"compare", "a.json", "--device", "1"},
-       "--device belongs to measuring, list, compare --live or profile, not to compare: leave it "
-       "out"},
+       "--device belongs to measuring, list, describe, compare --live or profile, not to "
+       "compare: leave it out"},
       {{"compare", "--live", "-o", "./a.json", "--runs", "a.json"},
        "--runs and -o both name 'a.json': write the runs to another file"},
       {{"latency", "--live"}, "--live belongs to compare, not to measuring: leave it out"},
@@ -602,7 +613,8 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--list", "--levels", "l.json", "--", "app"},
        "--levels does not apply to profile --list: leave one of them out"},
       {{"profile", "--max-memory", "1G", "--", "app"},
-       "--max-memory belongs to measuring or compare --live, not to profile: leave it out"},
+       "--max-memory belongs to measuring, describe or compare --live, not to profile: leave it "
+       "out"},
       {{"profile", "--sizes", "4K", "--", "app"},
        "--sizes does not apply to profile: leave it out"},
       {{"profile", "--lsit", "--", "app"},
