@@ -235,6 +235,7 @@ struct DescribedNumber {
   std::string_view finding{};
   std::string_view series{};
   DescribedAs as{DescribedAs::number};
+  int level{0};  ///< level of the finding; 0 for any
 };
 
 /// A series of points that --series can select.

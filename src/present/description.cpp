@@ -56,7 +56,8 @@ DeviceNumber number_of(std::string name, const Finding& finding, std::string_vie
 
 const Finding* find_described(const ProbeResult& result, const DescribedNumber& wanted) {
   const auto found = std::ranges::find_if(result.findings, [&](const Finding& each) {
-    return each.name == wanted.finding && each.series == wanted.series;
+    const bool is_level = wanted.level == 0 || each.level == wanted.level;
+    return each.name == wanted.finding && each.series == wanted.series && is_level;
   });
   return found == result.findings.end() ? nullptr : &*found;
 }

@@ -45,6 +45,14 @@ constexpr FindingSpec finding_specs[]{
     {.name = "unit_rate", .unit = per_cycle, .role = Role::headline},
 };
 
+constexpr DescribedNumber described[]{
+    {"atomics.latency", "latency", "latency"},
+    {"atomics.latency", "near_latency", "latency"},
+    {"atomics.far_latency", "far_latency", "latency"},
+    {"atomics.one_address_rate", "one_address_rate", "add"},
+    {"atomics.spread_rate", "spread_rate", "add"},
+};
+
 // A pass over all points takes 0.4 s on a GPU.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
@@ -281,6 +289,7 @@ const Probe probe{
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::atomics

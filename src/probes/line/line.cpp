@@ -33,6 +33,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = "filling"},
 };
 
+constexpr DescribedNumber described[]{
+    {.name = "L1.line", .finding = "line", .series = spacing_series, .level = 1},
+    {.name = "L2.line", .finding = "line", .series = spacing_series, .level = 2},
+    {.name = "L1.fetch", .finding = "fetch", .series = pairs_series, .level = 1},
+    {.name = "L2.fetch", .finding = "fetch", .series = cold_series, .level = 2},
+};
+
 // On a GPU, a pass over all points takes less than a second.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
@@ -226,6 +233,7 @@ const Probe probe{
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
+    .described = described,
 };
 
 }  // namespace clprobe::line
