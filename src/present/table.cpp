@@ -327,7 +327,7 @@ std::string left_out(const std::vector<Section>& sections) {
 /// columns. The last line says how to show omitted parts.
 void add_sections(Page& page, const Run& run, const TableStyle& style) {
   constexpr std::size_t max_lines = 60;
-  constexpr std::size_t hint_lines = 3;
+  constexpr std::size_t hint_lines = 4;
   constexpr int usual_width = 80;
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
   std::vector<Section> sections;
