@@ -76,7 +76,7 @@ DeviceNumber declared(const Run& run, const Probe& probe, const DescribedNumber&
     number.low = number.value;
     number.value.reset();
     number.high.reset();
-    if (number.reason.empty()) number.reason = "a lower bound";
+    if (number.reason.empty()) number.reason = "only a lower bound is known";
   } else if (!number.value && number.reason.empty()) {
     number.reason = reason_of(run, probe);
   }
