@@ -202,9 +202,9 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     // If a command has the name of the flag, the user may mean the command: `list` instead of
     // --list.
     const bool is_command = find_command(flag->name) != nullptr;
-    throw UsageError(fmt::format(
-        "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
-        is_command ? fmt::format(", or use `clprobe {}`", flag->name) : std::string()));
+    throw UsageError(
+        fmt::format("--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
+                    is_command ? fmt::format(", or use `clprobe {}`", flag->name) : std::string()));
   }
 }
 
@@ -259,8 +259,8 @@ void check_profile_flags(const Options& options, const Typed& typed) {
   for (const auto& [flag, value] : typed.flags) {
     if (options.app.empty() && contains(of_programs, flag->name)) {
       throw UsageError(
-          fmt::format("--{} needs a program: use `clprobe profile --{} ... -- PROGRAM`",
-                      flag->name, flag->name));
+          fmt::format("--{} needs a program: use `clprobe profile --{} ... -- PROGRAM`", flag->name,
+                      flag->name));
     }
     if (options.list_kernels && !contains(of_surveys, flag->name)) {
       throw UsageError(

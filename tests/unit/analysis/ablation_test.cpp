@@ -282,7 +282,8 @@ TEST_CASE("a set of builds that is not one is refused") {
   AblationOptions options;
   options.are_rounds = true;
   builds.back() = {.idealised = 0, .visits_ns = {{1.0}, {2.0}}};
-  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "kernel version 1 of 4: expected 2 visits, found 1");
+  CHECK_THROWS_WITH(attribute_time(builds, 2, options),
+                    "kernel version 1 of 4: expected 2 visits, found 1");
 }
 
 }  // namespace clprobe
