@@ -236,6 +236,7 @@ std::string words(std::string_view name) {
                               Title{"c1", "time per access and way"},
                               Title{"c2", "fixed time"},
                               Title{"latency_end", "capacity by latency"},
+                              Title{"share_of_peak", "share of the reported peak"},
                               Title{"in_flight", "loads in flight"},
                               Title{"in_flight_at_least", "loads in flight, at least"},
                               Title{"functions", "special functions"},
