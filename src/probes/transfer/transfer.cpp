@@ -179,6 +179,11 @@ std::string both_ways(const ProbeResult& result) {
 std::string row_of(const ProbeResult& result, const std::string& series) {
   const Finding* const rate = rate_of(result, series);
   std::string text = rate != nullptr ? format_rate(*rate->value) : std::string();
+  const Finding* const link = find_finding(result.findings, "link");
+  const Finding* const share = find_value(result.findings, "share_of_link", series);
+  if (share != nullptr && link != nullptr) {
+    text += fmt::format(" ({:.0f} % of {})", 100.0 * *share->value, link->label);
+  }
   const Finding* const start = find_value(result.findings, "start_up", series);
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);
@@ -265,6 +270,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "zero_copy"},
     {.name = "host_memory"},
     {.name = "peer_path"},
+    {.name = "link"},
+    // `share_of_link` follows from `bandwidth`: comparing both would count a change twice.
+    {.name = "share_of_link", .unit = "share", .role = Role::remark, .is_ratio = true},
 };
 
 constexpr DescribedNumber described[]{
@@ -513,6 +521,7 @@ const Probe probe{
     .builds = builds,
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
     .described = described,
 };
