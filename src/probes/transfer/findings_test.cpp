@@ -343,7 +343,9 @@ TEST_CASE("transfer: the link, and the share of it that transfers to the device 
   CHECK(*share.value == doctest::Approx(55.3 / 63.015).epsilon(0.005));
   CHECK(found.warnings.empty());
   ProbeResult result{.points = points, .findings = found.findings};
-  CHECK(probe.card(result).rows.at(0).text.starts_with("55.3 GB/s (88 % of PCIe 5.0 x16), "));
+  const Card card = probe.card(result);
+  CHECK(card.lines.at(0).text == "host to device 55.3 GB/s; to the device 88 % of PCIe 5.0 x16");
+  CHECK(card.rows.at(0).text.starts_with("55.3 GB/s, 88 % of PCIe 5.0 x16, "));
   // The interval stays that of the bandwidth.
   for (Finding& each : result.findings) {
     if (each.name == "bandwidth") each.high = 1.25 * *each.value;
