@@ -24,10 +24,10 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
   std::vector<const Visits*> visits(sets, nullptr);
   for (const AblationBuild& each : builds) {
     if (each.idealised >= sets) {
-      throw AblationError(fmt::format("build {} of {} does not exist", each.idealised, sets));
+      throw AblationError(fmt::format("kernel version {} of {} does not exist", each.idealised, sets));
     }
     if (visits[each.idealised] != nullptr) {
-      throw AblationError(fmt::format("build {} of {} appears twice", each.idealised, sets));
+      throw AblationError(fmt::format("kernel version {} of {} appears twice", each.idealised, sets));
     }
     visits[each.idealised] = &each.visits_ns;
   }
@@ -37,13 +37,13 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
       continue;
     }
     if (visits[set] == nullptr) {
-      throw AblationError(fmt::format("build {} of {} is missing", set, sets));
+      throw AblationError(fmt::format("kernel version {} of {} is missing", set, sets));
     }
     if (visits[set]->empty()) {
-      throw AblationError(fmt::format("build {} of {} has no samples", set, sets));
+      throw AblationError(fmt::format("kernel version {} of {} has no samples", set, sets));
     }
     if (options.are_rounds && visits[set]->size() != visits[0]->size()) {
-      throw AblationError(fmt::format("build {} of {}: expected {} visits, found {}", set, sets,
+      throw AblationError(fmt::format("kernel version {} of {}: expected {} visits, found {}", set, sets,
                                       visits[0]->size(), visits[set]->size()));
     }
   }

@@ -66,7 +66,7 @@ struct Ablation {
   std::vector<std::vector<Cost>> interactions{};
 };
 
-/// Error of an unusable set of builds: "build 5 of 8 is missing", "build 5 of 8 appears twice".
+/// Error of an unusable set of builds: "kernel version 5 of 8 is missing", "kernel version 5 of 8 appears twice".
 class AblationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

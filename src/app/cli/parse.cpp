@@ -77,10 +77,10 @@ UsageError unknown_option(std::string_view argument, const Words& arguments, Pro
                     "enough; use --thorough or --time-budget TIME to measure longer",
                     quote(typed)));
   }
-  if (typed == "-l") return UsageError("unknown option '-l': write `clprobe list`");
+  if (typed == "-l") return UsageError("unknown option '-l': use `clprobe list`");
   if (typed.starts_with("--") && find_command(typed.substr(2)) != nullptr) {
     return UsageError(
-        fmt::format("unknown option {}: write `clprobe {}`", quote(typed), typed.substr(2)));
+        fmt::format("unknown option {}: use `clprobe {}`", quote(typed), typed.substr(2)));
   }
   std::optional<std::string_view> meant = completed(typed, arguments, probes);
   if (!meant) {

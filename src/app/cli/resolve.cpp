@@ -60,7 +60,7 @@ void check_probes(const Words& words, const Names& probes) {
       throw UsageError("unknown word 'run': leave it out; `clprobe PROBE...` runs probes");
     }
     if (word == "devices" || word == "list-devices") {
-      throw UsageError(fmt::format("unknown word {}: write `clprobe list`", quote(word)));
+      throw UsageError(fmt::format("unknown word {}: use `clprobe list`", quote(word)));
     }
     if (word.find(',') != std::string::npos) {
       std::string apart = word;
@@ -79,7 +79,7 @@ void check_probes(const Words& words, const Names& probes) {
 
 void check_files(const Words& files, std::string_view command, std::string_view how) {
   if (!files.empty() && !contains(files, std::string_view())) return;
-  throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
+  throw UsageError(fmt::format("{} needs files: use `clprobe {} {}", command, command, how));
 }
 
 /// Refuses words that the command does not take, removes repeated probes, and joins the words of
@@ -99,7 +99,7 @@ void settle_words(Options& options, const Names& probes) {
                                    quote(words.front())));
     case Command::explain:
       if (options.full && words.empty()) {
-        throw UsageError("--full needs a probe: write `clprobe explain PROBE --full`");
+        throw UsageError("--full needs a probe: use `clprobe explain PROBE --full`");
       }
       if (!words.empty()) words = {fmt::format("{}", fmt::join(words, " "))};
       return;
@@ -204,7 +204,7 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     const bool is_command = find_command(flag->name) != nullptr;
     throw UsageError(fmt::format(
         "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
-        is_command ? fmt::format(", or write `clprobe {}`", flag->name) : std::string()));
+        is_command ? fmt::format(", or use `clprobe {}`", flag->name) : std::string()));
   }
 }
 
@@ -231,13 +231,13 @@ void check_profiled(const Options& options) {
   const bool has_kernel = !options.kernel_file.empty() || !options.launch_file.empty();
   const Words& folders = options.words;
   if (has_program && !folders.empty()) {
-    throw UsageError(fmt::format("{} needs -- before it: write `clprobe profile -- {}`",
+    throw UsageError(fmt::format("{} needs -- before it: use `clprobe profile -- {}`",
                                  quote(folders.front()), printable(folders.front())));
   }
   const bool has_none = !has_program && folders.empty() && !has_kernel;
   if (has_none || (!options.app.empty() && !has_program)) {
     throw UsageError(
-        "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
+        "profile needs a program or a captured launch: use `clprobe profile -- PROGRAM` or "
         "`clprobe profile FOLDER`");
   }
   if (has_kernel && (has_program || !folders.empty())) {
@@ -259,7 +259,7 @@ void check_profile_flags(const Options& options, const Typed& typed) {
   for (const auto& [flag, value] : typed.flags) {
     if (options.app.empty() && contains(of_programs, flag->name)) {
       throw UsageError(
-          fmt::format("--{} needs a program: write `clprobe profile --{} ... -- PROGRAM`",
+          fmt::format("--{} needs a program: use `clprobe profile --{} ... -- PROGRAM`",
                       flag->name, flag->name));
     }
     if (options.list_kernels && !contains(of_surveys, flag->name)) {

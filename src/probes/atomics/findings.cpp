@@ -285,9 +285,7 @@ Card card(const ProbeResult& result) {
   if (one != nullptr) {
     append(line, ", ", fmt::format("{} on one address", rate_text(*one->value, one->unit)));
   }
-  const Finding* spread = find_value(result.findings, "spread_rate", "add");
-  const Finding* const lines = find_value(result.findings, "spread_rate", "add-lines");
-  if (spread == nullptr || (lines != nullptr && *lines->value > *spread->value)) spread = lines;
+  const Finding* const spread = find_value(result.findings, "spread_rate", "add");
   if (spread != nullptr) {
     append(line, ", ", fmt::format("{} spread", rate_text(*spread->value, spread->unit)));
   }

@@ -23,7 +23,7 @@ namespace {
 
 // A clear step: the number of nodes, or the latency of the second word, changes by this factor.
 constexpr double clear_step = 1.6;
-// Numbers of nodes whose ratio is at most this are equal: one step of the curves.
+// Numbers of nodes count as equal up to this ratio, which is one step of the curves.
 constexpr double equal_nodes = 1.42;
 
 /// Returns a latency between a level and the next: the middle. Returns nothing if the curve does
@@ -136,8 +136,8 @@ SecondLoads second_loads(const std::vector<Measured>& pairs, double hit_ns) {
   return loads;
 }
 
-/// Distances at which the second word is no longer among the fetched bytes. Between both, it comes
-/// from a level between.
+/// Distances at which the second word is no longer among the fetched bytes. Between `begin` and
+/// `end`, it comes from a level in between.
 struct Steps {
   std::size_t begin{0};
   std::size_t end{0};
@@ -169,12 +169,12 @@ Finding fetch_of(const SecondLoads& loads, std::string_view series, std::size_t 
   constexpr double equal_latency = 1.1;
   if (loads.back().second < equal_latency * loads.front().second) {
     return at_least(std::move(finding), loads.back().first,
-                    "the second word takes as long at all distances");
+                    "the second word takes equally long at all distances");
   }
   const Steps steps = steps_of(loads);
   const std::size_t step = i == 0 ? steps.begin : steps.end;
   const auto bytes = static_cast<double>(loads[step].first);
-  // A level between makes two steps of the rise.
+  // A level in between makes two steps of the rise.
   const double ratio = loads[steps.end].second / loads[steps.begin - 1].second;
   if (ratio < clear_step) {
     finding.reason = fmt::format(

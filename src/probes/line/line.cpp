@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Size of a cache's lines and of what it fetches: series, plan and refinement. Method:
+// Size of a cache's lines and of its fetches: series, plan and refinement. Method:
 // docs/line.md.
 #include "probes/line/line.hpp"
 

@@ -344,7 +344,7 @@ TEST_CASE("a build without samples leaves a reason and no bar") {
   const Finding* const stall = find(found, "stall", "dependency-chain");
   REQUIRE(stall != nullptr);
   CHECK_FALSE(stall->value.has_value());
-  CHECK(stall->reason == "build 3 of 16 has no samples");
+  CHECK(stall->reason == "kernel version 3 of 16 has no samples");
 }
 
 TEST_CASE("points of another version are told, and not guessed") {

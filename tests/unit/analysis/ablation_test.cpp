@@ -137,7 +137,7 @@ TEST_CASE("of causes that lie behind one another each is what it saves once the 
   REQUIRE(builds.size() == 6);
   CHECK(attribute_time(builds, 3, options).factors[1].ns == doctest::Approx(150.0));
   std::erase_if(builds, [](const AblationBuild& each) { return each.idealised == 3; });
-  CHECK_THROWS_WITH(attribute_time(builds, 3, options), "build 3 of 8 is missing");
+  CHECK_THROWS_WITH(attribute_time(builds, 3, options), "kernel version 3 of 8 is missing");
 }
 
 TEST_CASE("the orders that keep to what is needed count, each as much") {
@@ -272,17 +272,17 @@ TEST_CASE("a set of builds that is not one is refused") {
   CHECK_THROWS_AS(attribute_time({}, 0), AblationError);
   std::vector<AblationBuild> builds = builds_of(2, time);
   builds.pop_back();
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 is missing");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "kernel version 0 of 4 is missing");
   builds.push_back(builds.front());
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 3 of 4 appears twice");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "kernel version 3 of 4 appears twice");
   builds.back() = {.idealised = 0};
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 has no samples");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "kernel version 0 of 4 has no samples");
   builds.back() = {.idealised = 4, .visits_ns = {{1.0}}};
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 4 of 4 does not exist");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "kernel version 4 of 4 does not exist");
   AblationOptions options;
   options.are_rounds = true;
   builds.back() = {.idealised = 0, .visits_ns = {{1.0}, {2.0}}};
-  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "build 1 of 4: expected 2 visits, found 1");
+  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "kernel version 1 of 4: expected 2 visits, found 1");
 }
 
 }  // namespace clprobe

@@ -364,7 +364,7 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--colour=auto"},
        "unknown option '--colour': did you mean '--color'? `clprobe help` and `clprobe help PROBE` "
        "list the options"},
-      {{"-l"}, "unknown option '-l': write `clprobe list`"},
+      {{"-l"}, "unknown option '-l': use `clprobe list`"},
       {{"--iterations", "5"},
        "unknown option '--iterations': clprobe repeats a measurement until its interval is narrow "
        "enough; use --thorough or --time-budget TIME to measure longer"},
@@ -375,9 +375,9 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "unknown probe 'latency,stride': separate probes with spaces, as in `clprobe latency "
        "stride`"},
       {{"run", "latency"}, "unknown word 'run': leave it out; `clprobe PROBE...` runs probes"},
-      {{"list-devices"}, "unknown word 'list-devices': write `clprobe list`"},
+      {{"list-devices"}, "unknown word 'list-devices': use `clprobe list`"},
       {{"--list"},
-       "--list belongs to profile, not to measuring: leave it out, or write `clprobe list`"},
+       "--list belongs to profile, not to measuring: leave it out, or use `clprobe list`"},
       {{"-f", "jsno"},
        "--format: unknown value 'jsno': did you mean 'json'? choose " +
            names_of([](const Writer& each) { return each.runs != nullptr; })},
@@ -460,15 +460,15 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "unknown probe or command 'latnecy': did you mean 'latency'? `clprobe help` lists them"},
       {{"hlep"},
        "unknown probe or command 'hlep': did you mean 'help'? `clprobe list` shows all probes"},
-      {{"explain", "--full"}, "--full needs a probe: write `clprobe explain PROBE --full`"},
+      {{"explain", "--full"}, "--full needs a probe: use `clprobe explain PROBE --full`"},
       {{"describe", "a.json", "--quick"},
        "--quick applies to measurements, not to files: leave out one of them"},
       {{"describe", "latency"},
        "describe measures with all probes: leave out 'latency', or name a saved run"},
       {{"describe", "a.json", ""},
-       "describe needs files: write `clprobe describe FILE...` with JSON files saved with -o"},
+       "describe needs files: use `clprobe describe FILE...` with JSON files saved with -o"},
       {{"report"},
-       "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved with "
+       "report needs files: use `clprobe report FILE... [PROBE...]` with JSON files saved with "
        "-o"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
@@ -571,7 +571,7 @@ TEST_CASE("profile has a program, whose words are its own") {
   // A program may take longer words than we do.
   CHECK(parsed({"profile", "--", "app", std::string(5000, 'x')}).app[1].size() == 5000);
   const std::string how =
-      "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
+      "profile needs a program or a captured launch: use `clprobe profile -- PROGRAM` or "
       "`clprobe profile FOLDER`";
   const std::string either =
       "--kernel-file launches a kernel without its application: leave out the application or "
@@ -587,11 +587,11 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "./app", "--fast"},
        "unknown option '--fast': `clprobe help` and `clprobe help PROBE` list the options"},
       {{"profile", "--list", "app", "--", "-x"},
-       "'app' needs -- before it: write `clprobe profile -- app`"},
+       "'app' needs -- before it: use `clprobe profile -- app`"},
       {{"profile", "--list", "app"},
-       "--list needs a program: write `clprobe profile --list ... -- PROGRAM`"},
+       "--list needs a program: use `clprobe profile --list ... -- PROGRAM`"},
       {{"profile", "--keep", "a", "b"},
-       "--keep needs a program: write `clprobe profile --keep ... -- PROGRAM`"},
+       "--keep needs a program: use `clprobe profile --keep ... -- PROGRAM`"},
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "--", "app"}, either},
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "folder"}, either},
       {{"profile", "--launch", "b.json"},
@@ -621,7 +621,7 @@ TEST_CASE("profile has a program, whose words are its own") {
        "unknown option '--lsit': did you mean '--list'? `clprobe help` and `clprobe help PROBE` "
        "list the options"},
       {{"report", "a.json", "--list"},
-       "--list belongs to profile, not to report: leave it out, or write `clprobe list`"},
+       "--list belongs to profile, not to report: leave it out, or use `clprobe list`"},
   });
   CHECK(message_of({std::string(5000, 'x'), "profile", "--", "app"}).find("has 5000 bytes") !=
         std::string::npos);
