@@ -75,6 +75,7 @@ void add_latencies(Findings& found, const DeviceInfo& device, std::string_view s
     return;
   }
   std::vector<double> latencies;
+  latencies.reserve(all.size());
   for (const Timed& each : all) latencies.push_back(each.time.ns);
   const auto add = [&](std::string_view name, const std::vector<double>& part) {
     add_latency(found, device, name, series,

@@ -174,9 +174,11 @@ std::string roofline_text(const Roofline& roofline) {
   std::string text;
   for (const RoofPeak& peak : roofline.peaks) {
     const bool is_first = text.empty();
-    if (is_first)
+    if (is_first) {
       text = peak.type == "float" ? "ridge at " : fmt::format("{} ridge at ", peak.type);
-    if (!is_first) text += fmt::format("; {} ", peak.type);
+    } else {
+      text += fmt::format("; {} ", peak.type);
+    }
     const std::size_t count = is_first ? peak.ridges.size() : 1;
     for (std::size_t i = 0; i < count; ++i) {
       text += fmt::format("{}{}{} ({})", i == 0 ? "" : ", ", format_number(peak.ridges[i]),
