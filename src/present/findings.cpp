@@ -205,6 +205,7 @@ struct Title {
   std::string_view name;
   std::string_view words;
 };
+
 // Titles of findings and parameters whose names in documents are others.
 constexpr std::array titles{Title{"absorbed", "noise absorbed"},
                             Title{"asked", "requested loads"},
