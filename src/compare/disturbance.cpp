@@ -294,9 +294,8 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
   const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
   if (finding.unit == "seconds") return FoundTime{*finding.value, false};
-  if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
-    return FoundTime{1.0 / *finding.value, true};
-  }
+  const bool is_rate = finding.unit.ends_with("s_per_second");  // bytes, operations, flops
+  if (is_rate) return FoundTime{1.0 / *finding.value, true};
   // A clock rate is that of one core, and is disturbed like a chain of loads in L1.
   if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
   if (!(ticks_per_second > 0.0)) return std::nullopt;

@@ -62,13 +62,22 @@ const Finding* find_described(const ProbeResult& result, const DescribedNumber& 
   return found == result.findings.end() ? nullptr : &*found;
 }
 
+/// Returns the reason why a series has no values; empty if there is none.
+std::string reason_of_series(const ProbeResult& result, std::string_view series) {
+  for (const Finding& each : result.findings) {
+    if (each.series == series && !each.value && !each.reason.empty()) return each.reason;
+  }
+  return {};
+}
+
 /// Returns the number that the probe declares, or why it is missing.
 DeviceNumber declared(const Run& run, const Probe& probe, const DescribedNumber& wanted) {
   DeviceNumber number{.name = std::string(wanted.name), .unit = unit_of(probe, wanted.finding)};
   const ProbeResult* const result = find_result(run, probe.id);
   const Finding* const finding = result == nullptr ? nullptr : find_described(*result, wanted);
   if (finding == nullptr) {
-    number.reason = reason_of(run, probe);
+    number.reason = result == nullptr ? "" : reason_of_series(*result, wanted.series);
+    if (number.reason.empty()) number.reason = reason_of(run, probe);
     return number;
   }
   number = number_of(number.name, *finding, number.unit);

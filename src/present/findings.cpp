@@ -199,59 +199,67 @@ std::string short_reason(std::string_view reason) {
   return end <= longest ? std::string(reason.substr(0, end)) : "not known";
 }
 
+namespace {
+
+struct Title {
+  std::string_view name;
+  std::string_view words;
+};
+
+// Titles of findings and parameters whose names in documents are others.
+constexpr std::array titles{Title{"absorbed", "noise absorbed"},
+                            Title{"asked", "requested loads"},
+                            Title{"sub_group", "sub-group size"},
+                            Title{"class", "access pattern"},
+                            Title{"beside_global", "ratio to global"},
+                            Title{"end_droop", "loss at largest stride"},
+                            Title{"idle_units", "idle compute units"},
+                            Title{"lanes_together", "lanes per request"},
+                            Title{"limit", "limited by"},
+                            Title{"slow_round_trip", "99th percentile round trip"},
+                            Title{"unit_bandwidth", "bandwidth per compute unit"},
+                            Title{"unit_operations", "operations per compute unit"},
+                            Title{"unit_share", "line share of one compute unit"},
+                            Title{"one_way_bandwidth", "one-way bandwidth"},
+                            Title{"conflict_free", "conflict-free"},
+                            Title{"bic_margin", "BIC lead over second best"},
+                            Title{"parallel_items", "work-items at end of plateau"},
+                            Title{"last_cache", "last-level cache"},
+                            Title{"occupancy", "cost of halved occupancy"},
+                            Title{"requests", "MSHRs"},
+                            Title{"instructions", "PRT entries"},
+                            Title{"step", "level end"},
+                            Title{"half_size", "half-bandwidth size"},
+                            Title{"starting", "work-group start"},
+                            Title{"instrument_ratio", "instrumentation ratio"},
+                            Title{"buffer_transfer", "one-pass memory time"},
+                            Title{"mergers", "requests merged per MSHR"},
+                            Title{"spike", "work-items before first jump"},
+                            Title{"first_cause", "largest cause"},
+                            Title{"c1", "time per access and way"},
+                            Title{"c2", "fixed time"},
+                            Title{"latency_end", "capacity from latency"},
+                            Title{"combining", "combining speed-up"},
+                            Title{"double_ridge", "ridge (double)"},
+                            Title{"half_ridge", "ridge (half)"},
+                            Title{"host_memory", "host buffer location"},
+                            Title{"least_groups", "fastest group count"},
+                            Title{"share_of_peak", "share of the reported peak"},
+                            Title{"in_flight", "loads in flight"},
+                            Title{"in_flight_at_least", "loads in flight, at least"},
+                            Title{"functions", "special functions"},
+                            Title{"line_r2", "R2 of the line fit"},
+                            Title{"model_r2", "R2 of the model fit"},
+                            Title{"near_waits", "cache and arithmetic waits"},
+                            Title{"in_order_from", "in-order loads faster from"},
+                            Title{"largest_deviation_share", "largest relative deviation"},
+                            Title{"deviates_most", "largest deviation at"},
+                            Title{"barrier_of_smallest", "barrier time of smallest work-group"},
+                            Title{"barrier_of_largest", "barrier time of largest work-group"}};
+
+}  // namespace
+
 std::string words(std::string_view name) {
-  struct Title {
-    std::string_view name;
-    std::string_view words;
-  };
-  constexpr std::array titles{Title{"absorbed", "noise absorbed"},
-                              Title{"asked", "requested loads"},
-                              Title{"sub_group", "sub-group size"},
-                              Title{"class", "access pattern"},
-                              Title{"beside_global", "ratio to global"},
-                              Title{"end_droop", "loss at largest stride"},
-                              Title{"idle_units", "idle compute units"},
-                              Title{"lanes_together", "lanes per request"},
-                              Title{"limit", "limited by"},
-                              Title{"slow_round_trip", "99th percentile round trip"},
-                              Title{"unit_bandwidth", "bandwidth per compute unit"},
-                              Title{"unit_operations", "operations per compute unit"},
-                              Title{"unit_share", "line share of one compute unit"},
-                              Title{"one_way_bandwidth", "one-way bandwidth"},
-                              Title{"conflict_free", "conflict-free"},
-                              Title{"bic_margin", "BIC lead over second best"},
-                              Title{"parallel_items", "work-items at end of plateau"},
-                              Title{"last_cache", "last-level cache"},
-                              Title{"occupancy", "cost of halved occupancy"},
-                              Title{"requests", "MSHRs"},
-                              Title{"instructions", "PRT entries"},
-                              Title{"step", "level end"},
-                              Title{"half_size", "half-bandwidth size"},
-                              Title{"starting", "work-group start"},
-                              Title{"instrument_ratio", "instrumentation ratio"},
-                              Title{"buffer_transfer", "one-pass memory time"},
-                              Title{"mergers", "requests merged per MSHR"},
-                              Title{"spike", "work-items before first jump"},
-                              Title{"first_cause", "largest cause"},
-                              Title{"c1", "time per access and way"},
-                              Title{"c2", "fixed time"},
-                              Title{"latency_end", "capacity from latency"},
-                              Title{"combining", "combining speed-up"},
-                              Title{"double_ridge", "ridge (double)"},
-                              Title{"half_ridge", "ridge (half)"},
-                              Title{"host_memory", "host buffer location"},
-                              Title{"least_groups", "fastest group count"},
-                              Title{"in_flight", "loads in flight"},
-                              Title{"in_flight_at_least", "loads in flight, at least"},
-                              Title{"functions", "special functions"},
-                              Title{"line_r2", "R2 of the line fit"},
-                              Title{"model_r2", "R2 of the model fit"},
-                              Title{"near_waits", "cache and arithmetic waits"},
-                              Title{"in_order_from", "in-order loads faster from"},
-                              Title{"largest_deviation_share", "largest relative deviation"},
-                              Title{"deviates_most", "largest deviation at"},
-                              Title{"barrier_of_smallest", "barrier time of smallest work-group"},
-                              Title{"barrier_of_largest", "barrier time of largest work-group"}};
   const auto* const title = std::ranges::find(titles, name, &Title::name);
   if (title != titles.end()) return std::string(title->words);
   std::string text(name);

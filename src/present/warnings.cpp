@@ -116,6 +116,14 @@ constexpr std::array warning_texts{
                 "{series} moves {rate_bytes_per_second}, but the device's compute units can move "
                 "at most {max_bytes_per_second} at their clock rate",
                 "do not trust this series; please report it with the JSON file"},
+    WarningText{"above_reported_peak", "more than the reported peak",
+                "memory was read at {peak_share} of the reported peak of {peak_bytes_per_second} "
+                "({bus_bits bit} at {clock_mhz} MHz)",
+                "the reported clock or width is wrong, or a cache served part of the accesses: "
+                "repeat with larger --sizes"},
+    WarningText{"narrow_link", "a slow link to the host",
+                "during transfers the link was {link}, but its maximum is {max_link}",
+                "reseat the card; check the slot, its riser and the BIOS settings"},
 };
 
 std::string normalised(std::string_view code) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/api/host.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "system/nvml.hpp"
 
 namespace clprobe::system {
 namespace {
@@ -38,80 +39,34 @@ std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
   return found;
 }
 
-// NVML. The functions used here have only plain and opaque types, so no vendor header is needed.
-
-struct Nvml {
-  using Device = void*;
-  std::shared_ptr<void> library{};
-  int (*energy)(Device, unsigned long long* millijoules){nullptr};  // NOLINT(google-runtime-int)
-  int (*power)(Device, unsigned* milliwatts){nullptr};
-  Device device{nullptr};
+struct NvmlPower {
+  Nvml nvml{};
+  int (*energy)(Nvml::Device,
+                unsigned long long* millijoules){nullptr};  // NOLINT(google-runtime-int)
+  int (*power)(Nvml::Device, unsigned* milliwatts){nullptr};
 };
 
-template <typename Function>
-bool take(void* library, const char* name, Function& function) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how dlsym gives functions
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-/// Returns NVML's form of a UUID of 32 digits: "GPU-01234567-89ab-cdef-0123-456789abcdef".
-std::string nvml_name_of(const std::string& uuid) {
-  constexpr std::size_t digits = 32;
-  if (uuid.size() != digits) return {};
-  std::string name = "GPU-";
-  for (std::size_t i = 0; i < digits; ++i) {
-    if (i == 8 || i == 12 || i == 16 || i == 20) name += '-';
-    name += uuid[i];
-  }
-  return name;
-}
-
-std::optional<PowerReading> read_nvml(const Nvml& nvml) {
+std::optional<PowerReading> read_nvml(const NvmlPower& meter) {
   unsigned long long millijoules = 0;  // NOLINT(google-runtime-int): as NVML declares it
   unsigned milliwatts = 0;
   PowerReading reading;
-  if (nvml.energy != nullptr && nvml.energy(nvml.device, &millijoules) == 0) {
+  if (meter.energy != nullptr && meter.energy(meter.nvml.device, &millijoules) == 0) {
     reading.joules = static_cast<double>(millijoules) * milli;
   }
-  if (nvml.power != nullptr && nvml.power(nvml.device, &milliwatts) == 0) {
+  if (meter.power != nullptr && meter.power(meter.nvml.device, &milliwatts) == 0) {
     reading.watts = milliwatts * milli;
   }
   if (!reading.joules && !reading.watts) return std::nullopt;
   return reading;
 }
 
-/// Opens NVML for the device. Returns the reason for a failure, or an empty text on success.
-std::string open_nvml(const PowerTarget& target, const std::string& file, Nvml& nvml) {
-  nvml.library = {dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL), [](void* opened) {
-                    int (*end)(){nullptr};
-                    if (opened == nullptr) return;
-                    if (take(opened, "nvmlShutdown", end)) end();
-                    dlclose(opened);
-                  }};
-  void* const library = nvml.library.get();
-  if (library == nullptr) return "no NVML library";
-  int (*start)(){nullptr};
-  int (*by_uuid)(const char*, Nvml::Device*){nullptr};
-  int (*by_pci)(const char*, Nvml::Device*){nullptr};
-  const bool is_whole = take(library, "nvmlInit_v2", start) &&
-                        take(library, "nvmlDeviceGetHandleByUUID", by_uuid) &&
-                        take(library, "nvmlDeviceGetHandleByPciBusId_v2", by_pci);
-  take(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
-  take(library, "nvmlDeviceGetPowerUsage", nvml.power);
-  if (!is_whole || start() != 0) return "NVML cannot be initialized";
-  const std::string name = nvml_name_of(target.uuid);
-  const bool is_known = (!name.empty() && by_uuid(name.c_str(), &nvml.device) == 0) ||
-                        (!target.pci.empty() && by_pci(target.pci.c_str(), &nvml.device) == 0);
-  if (!is_known) return "NVML does not know the device";
-  return read_nvml(nvml) ? std::string() : "NVML reports no power for the device";
-}
-
-PowerMeter nvml_meter(const PowerTarget& target, const PowerPlaces& places) {
-  Nvml nvml;
-  std::string reason = open_nvml(target, places.nvml, nvml);
-  if (!reason.empty()) return {"", {}, std::move(reason)};
-  return {"NVML", [nvml] { return read_nvml(nvml); }, ""};
+PowerMeter nvml_meter(const DeviceTarget& target, const DevicePlaces& places) {
+  NvmlPower meter{.nvml = open_nvml(target, places.nvml)};
+  if (!meter.nvml.reason.empty()) return {"", {}, meter.nvml.reason};
+  meter.nvml.take("nvmlDeviceGetTotalEnergyConsumption", meter.energy);
+  meter.nvml.take("nvmlDeviceGetPowerUsage", meter.power);
+  if (!read_nvml(meter)) return {"", {}, "NVML reports no power for the device"};
+  return {"NVML", [meter] { return read_nvml(meter); }, ""};
 }
 
 // hwmon and RAPL.
@@ -126,7 +81,7 @@ std::optional<PowerReading> read_hwmon(const Path& folder) {
   return reading;
 }
 
-PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
+PowerMeter hwmon_meter(const DeviceTarget& target, const DevicePlaces& places) {
   if (target.pci.empty()) {
     return {"", {}, "the PCI address is missing, so the device's hwmon folder is unknown"};
   }
@@ -157,7 +112,7 @@ std::optional<PowerReading> read_packages(std::vector<Package>& packages) {
   return PowerReading{joules, {}};
 }
 
-PowerMeter rapl_meter(const PowerPlaces& places) {
+PowerMeter rapl_meter(const DevicePlaces& places) {
   std::vector<Package> packages;
   bool is_there = false;
   for (const Path& zone : folders_in(Path(places.sys) / "class/powercap", "intel-rapl:")) {
@@ -176,7 +131,7 @@ PowerMeter rapl_meter(const PowerPlaces& places) {
 
 }  // namespace
 
-PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places) {
+PowerMeter find_power_meter(const DeviceTarget& target, const DevicePlaces& places) {
   if (target.is_cpu) return rapl_meter(places);
   PowerMeter meter = nvml_meter(target, places);
   if (!meter.name.empty()) return meter;

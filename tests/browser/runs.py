@@ -57,10 +57,11 @@ def probes_of(runs: list[Run]) -> set[str]:
 
 
 def charts_of(runs: list[Run]) -> int:
-    """One for each probe, those that `inflight` has beside its curves, and the models of `banks`."""
+    """One for each probe, the roofline, those of `inflight` beside its curves, and the models of `banks`."""
     series = {point["series"] for run in runs for result in run["results"]
               for point in result["points"]}
-    return (len(probes_of(runs)) + ("loaded-traffic" in series) +
+    return (len(probes_of(runs)) + ({"bandwidth", "compute"} <= probes_of(runs)) +
+            ("loaded-traffic" in series) +
             any(name.endswith("-chains") for name in series) +
             len(series & {"load-model", "store-model"}))
 

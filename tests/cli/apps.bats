@@ -11,8 +11,8 @@ setup() {
   unset OPENCL_LAYERS CLPROBE_SURVEY CLPROBE_CAPTURE CLPROBE_BUNDLES
   # What a program keeps of its own is no matter of the user's.
   # hashcat takes the home folder from the user database.
-  export HOME=$PWD XDG_CACHE_HOME=$PWD/cache XDG_DATA_HOME=$PWD/data
-  mkdir cache data
+  export HOME=$PWD XDG_CACHE_HOME=$PWD/cache XDG_DATA_HOME=$PWD/local
+  mkdir cache local
   # A driver may compile a program's kernels for a minute and more on a busy machine.
   # shellcheck disable=SC2034  # common.bash reads it
   clprobe_seconds=500

@@ -44,6 +44,8 @@ series_of_plan() {
   clprobe "${little[@]}" --dry-run "${words[@]}"
   [ "$status" -eq 0 ]
   series_of_plan <<<"$output" >planned
+  # The distances between two words depend on the levels that the rings of `line` show.
+  sed --in-place '/^line .*pairs$/d' measured
   [[ -z $(LC_ALL=C comm -23 measured planned) && -z $(LC_ALL=C comm -13 told planned) ]] || {
     diff measured planned
     return 1

@@ -26,8 +26,8 @@ plain() {
   run --separate-stderr "$new_probe" reach tree
   [ "$status" -eq 0 ]
   [ "$(cd tree && find . -type f | sort | tr '\n' ' ')" = "./cl/reach.cl ./docs/reach.md \
-./src/probes/reach/reach.cpp ./src/probes/reach/reach_test.cpp \
-./src/probes/reach/launch.cpp ./src/probes/reach/launch.hpp ./src/probes/probes.def " ]
+./src/probes/probes.def ./src/probes/reach/launch.cpp ./src/probes/reach/launch.hpp \
+./src/probes/reach/reach.cpp ./src/probes/reach/reach_test.cpp " ]
   run diff "$BATS_TEST_DIRNAME/../../src/probes/probes.def" tree/src/probes/probes.def
   [ "${lines[1]}" = '> PROBE(reach)' ]
   [ "${#lines[@]}" -eq 2 ]

@@ -86,7 +86,8 @@ bool is_rate(std::string_view unit) {
 std::optional<double> value_in(std::string_view unit, double ns_per_access,
                                const DeviceInfo& device) {
   if (unit == "seconds") return ns_per_access / ns_per_second;
-  if (unit == "bytes_per_second" || unit == "operations_per_second" || unit == "hertz") {
+  if (unit == "bytes_per_second" || unit == "operations_per_second" || unit == "flops_per_second" ||
+      unit == "hertz") {
     return ns_per_second / ns_per_access;
   }
   const double ticks = ns_per_access * device.clock.ticks_per_ns;

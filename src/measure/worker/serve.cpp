@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,23 @@ Json unloadable_drivers() {
                         {"problem", reason == nullptr ? "the driver offers no platform" : reason}});
   }
   return problems;
+}
+
+/// Adds the limits of a GPU that OpenCL does not report: memory interface, and link to the host.
+void add_limits(DeviceInfo& info) {
+  if (!is_gpu(info)) return;
+  const system::DeviceLimits limits =
+      system::read_device_limits({.uuid = info.uuid, .pci = info.pci});
+  if (limits.memory_bus_bits != 0 && limits.memory_clock_mhz != 0) {
+    info.reported.set("memory_bus_bits", std::int64_t{limits.memory_bus_bits});
+    info.reported.set("max_memory_clock_mhz", std::int64_t{limits.memory_clock_mhz});
+  }
+  if (!limits.read_link) return;
+  info.reported.set("max_link", system::link_text(*limits.max_link));
+  // The first child opens the device before any launch or transfer.
+  if (const auto idle = limits.read_link()) {
+    info.reported.set("idle_link", system::link_text(*idle));
+  }
 }
 
 /// Returns true if the speed of the launching thread is part of the point's time. This holds for
@@ -136,7 +154,11 @@ class Server {
     FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
     read_attributes(device.device, device.info);
     const bool known = request.contains("known");
-    if (known) device.info = json::decode<DeviceInfo>(request.at("known"));
+    if (known) {
+      device.info = json::decode<DeviceInfo>(request.at("known"));
+    } else {
+      add_limits(device.info);
+    }
     session_.emplace(device.device, std::move(device.info),
                      request.at("seed").get<std::uint64_t>());
     points_.emplace(*session_);

@@ -75,6 +75,7 @@ void add_latencies(Findings& found, const DeviceInfo& device, std::string_view s
     return;
   }
   std::vector<double> latencies;
+  latencies.reserve(all.size());
   for (const Timed& each : all) latencies.push_back(each.time.ns);
   const auto add = [&](std::string_view name, const std::vector<double>& part) {
     add_latency(found, device, name, series,
@@ -285,9 +286,7 @@ Card card(const ProbeResult& result) {
   if (one != nullptr) {
     append(line, ", ", fmt::format("{} on one address", rate_text(*one->value, one->unit)));
   }
-  const Finding* spread = find_value(result.findings, "spread_rate", "add");
-  const Finding* const lines = find_value(result.findings, "spread_rate", "add-lines");
-  if (spread == nullptr || (lines != nullptr && *lines->value > *spread->value)) spread = lines;
+  const Finding* const spread = find_value(result.findings, "spread_rate", "add");
   if (spread != nullptr) {
     append(line, ", ", fmt::format("{} spread", rate_text(*spread->value, spread->unit)));
   }

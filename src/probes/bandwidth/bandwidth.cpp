@@ -43,6 +43,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
     {.name = "scaling", .unit = "share", .better = Better::more, .is_ratio = true},
     {.name = "limit"},
+    // `share_of_peak` follows from `bandwidth`: comparing both would count a change twice.
+    {.name = "share_of_peak", .unit = "share", .role = Role::remark, .is_ratio = true},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
     {.name = "latency_end", .unit = "bytes", .role = Role::remark},
     // Comparisons of the bandwidths and of the peaks include every change of a ridge point.

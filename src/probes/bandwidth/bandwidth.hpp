@@ -183,7 +183,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// with ridge points gets the line and the chart of the roofline.
 Card card(const ProbeResult& result);
 
-/// Decides the limit of each level again, by the final interval of its scaling.
+/// Returns the bandwidth of `read` at the slow end of the curve: of the last level, which has no
+/// end, or of the largest working set. Returns null if a cache may end the curve, or without a
+/// value.
+const Finding* bandwidth_of_memory(std::span<const Finding> findings);
+
+/// Decides the limit of each level again, by the final interval of its scaling, and sets the
+/// interval of the share of the reported peak to that of the bandwidth.
 void combine(std::vector<Finding>& findings);
 
 /// Returns the maximum number of iterations of a launch. The kernel's counter and the driver limit

@@ -54,6 +54,9 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
     std::string one =
         rate->value ? format_rate(*rate->value) : format_rate(*rate->low) + " (no plateau)";
     if (size != nullptr && size->value) one += " to " + size_text(*size->value);
+    const Finding* const share = find_at_level(result, "share_of_peak", series, *rate->level);
+    if (share != nullptr && share->value)
+      one += fmt::format(" ({:.0f} % of the reported peak)", 100.0 * *share->value);
     append(text, ", ", one);
   }
   return text;
@@ -171,9 +174,11 @@ std::string roofline_text(const Roofline& roofline) {
   std::string text;
   for (const RoofPeak& peak : roofline.peaks) {
     const bool is_first = text.empty();
-    if (is_first)
+    if (is_first) {
       text = peak.type == "float" ? "ridge at " : fmt::format("{} ridge at ", peak.type);
-    if (!is_first) text += fmt::format("; {} ", peak.type);
+    } else {
+      text += fmt::format("; {} ", peak.type);
+    }
     const std::size_t count = is_first ? peak.ridges.size() : 1;
     for (std::size_t i = 0; i < count; ++i) {
       text += fmt::format("{}{}{} ({})", i == 0 ? "" : ", ", format_number(peak.ridges[i]),

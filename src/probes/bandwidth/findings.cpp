@@ -269,6 +269,50 @@ std::optional<double> max_unit_rate(const DeviceInfo& device) {
   return 512.0 * 1e6 * static_cast<double>(max_mhz);
 }
 
+/// Returns the bandwidth that the reported width and clock of the memory allow, in bytes per
+/// second. The memory of GPUs transfers two bits per line and reported cycle. Returns nothing
+/// without a report.
+std::optional<double> reported_peak(const DeviceInfo& device) {
+  const std::int64_t bits = device.reported.integer_or("memory_bus_bits", 0);
+  const std::int64_t mhz = device.reported.integer_or("max_memory_clock_mhz", 0);
+  if (bits <= 0 || mhz <= 0) return std::nullopt;
+  return static_cast<double>(bits) / 8.0 * 2e6 * static_cast<double>(mhz);
+}
+
+/// Adds the bandwidth of memory as a share of the reported peak, and a warning if the share is
+/// clearly above 1.
+void add_share_of_peak(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
+  // The last cache of most GPUs holds only a small part of a working set of this size.
+  constexpr double surely_memory = static_cast<double>(mebibytes(200).count);
+  constexpr double clearly_above = 1.02;
+  constexpr std::string_view compared = "compared with the reported peak";
+  const std::optional<double> peak = reported_peak(device);
+  const Finding* const rate = bandwidth_of_memory(found.findings);
+  if (!peak || rate == nullptr) return;
+  Finding share = finding_of("share_of_peak", read_series, "share", compared);
+  share.source = Source::derived;
+  share.level = rate->level;
+  const std::vector<CurvePoint> curve = latency_curve(points, read_series, device);
+  if (curve.empty() || curve.back().working_set_bytes < surely_memory) {
+    share.reason = "a cache may hold working sets below 200 MiB: add larger --sizes";
+    found.findings.push_back(std::move(share));
+    return;
+  }
+  const double value = *rate->value / *peak;
+  if (value > clearly_above) {
+    found.warnings.push_back({"above_reported_peak",
+                              {{"peak_share", value},
+                               {"peak_bytes_per_second", *peak},
+                               {"bus_bits", device.reported.integer("memory_bus_bits")},
+                               {"clock_mhz", device.reported.integer("max_memory_clock_mhz")}},
+                              WarningSource::analysis});
+  }
+  share.value = value;
+  share.low = rate->low.value_or(*rate->value) / *peak;
+  share.high = rate->high.value_or(*rate->value) / *peak;
+  found.findings.push_back(std::move(share));
+}
+
 void add_warnings(Findings& found, const DeviceInfo& device) {
   const std::optional<double> max_rate = max_unit_rate(device);
   if (!max_rate || !knows_units(device)) return;
@@ -287,7 +331,26 @@ void add_warnings(Findings& found, const DeviceInfo& device) {
 
 }  // namespace
 
+const Finding* bandwidth_of_memory(std::span<const Finding> findings) {
+  const Finding* last = find_value(findings, "beyond", read_series);
+  if (last != nullptr) return last;
+  for (const Finding& each : findings) {
+    if (each.series != read_series) continue;
+    if (each.name == "bandwidth") last = &each;
+    // The curve goes on after the end of a level.
+    if (each.name == "capacity" && each.value) last = nullptr;
+  }
+  return last != nullptr && last->value ? last : nullptr;
+}
+
 void combine(std::vector<Finding>& findings) {
+  const Finding* const memory = bandwidth_of_memory(findings);
+  for (Finding& share : findings) {
+    if (share.name != "share_of_peak" || !share.value || memory == nullptr) continue;
+    const double per_rate = *share.value / *memory->value;
+    if (memory->low) share.low = *memory->low * per_rate;
+    if (memory->high) share.high = *memory->high * per_rate;
+  }
   for (Finding& limit : findings) {
     if (limit.name != "limit") continue;
     const auto scaling = std::ranges::find_if(findings, [&](const Finding& each) {
@@ -317,6 +380,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     of_all[series.alone] = {levels, number_of_first(curve, levels)};
     add_scaling(found, series.name, device, of_all[series.alone], alone);
   }
+  add_share_of_peak(found, device, points);
   add_warnings(found, device);
   return found;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -97,6 +98,75 @@ TEST_CASE("bandwidth: more than the units can move at their clock is a warning")
   // A CPU's driver may report the clock of an idle core.
   CHECK(warnings_at(800, DeviceType::cpu, 17000.0).empty());
   CHECK(warnings_at(800, DeviceType::cpu, 19000.0).size() == 1);
+}
+
+/// A device of 10 units with the memory that an H200's driver reports: 6144 bit at 3201 MHz, which
+/// is 4.917 TB/s.
+DeviceInfo device_with_peak() {
+  DeviceInfo device = device_of_10();
+  device.reported = {{"memory_bus_bits", std::int64_t{6144}},
+                     {"max_memory_clock_mhz", std::int64_t{3201}}};
+  return device;
+}
+
+Hierarchy fast(double memory) { return {.near = 33000.0, .cache = 12000.0, .memory = memory}; }
+
+TEST_CASE("bandwidth: memory's bandwidth is a share of the reported peak") {
+  ProbeResult result{.points = curve_of("read", fast(4640.0))};
+  const Findings found = analyse(device_with_peak(), result.points);
+  const Finding& share = of(found, "share_of_peak", "read", 3);
+  const Finding& rate = of(found, "bandwidth", "read", 3);
+  constexpr double peak = 6144.0 / 8.0 * 2.0 * 3201e6;
+  CHECK(*share.value == doctest::Approx(4640e9 / peak).epsilon(0.005));
+  CHECK(*share.value == doctest::Approx(*rate.value / peak));
+  CHECK(*share.low == doctest::Approx(*rate.low / peak));
+  CHECK(*share.high == doctest::Approx(*rate.high / peak));
+  CHECK(found.warnings.empty());
+  result.findings = found.findings;
+  const Card shown = probe.card(result);
+  CHECK(shown.rows.at(0).text.ends_with("4.64 TB/s (94 % of the reported peak)"));
+  // The interval stays that of the bandwidth.
+  for (Finding& each : result.findings) {
+    if (each.name == "bandwidth" && each.level == 3) each.low = 0.9 * *each.value;
+  }
+  combine(result.findings);
+  const Finding* const last = find_finding(result.findings, "share_of_peak");
+  CHECK(*last->low == doctest::Approx(0.9 * *last->value));
+  CHECK(*last->high == doctest::Approx(*share.high));
+}
+
+TEST_CASE("bandwidth: a share of the peak needs a report, and working sets beyond caches") {
+  for (const char* const missing : {"memory_bus_bits", "max_memory_clock_mhz"}) {
+    DeviceInfo device = device_with_peak();
+    device.reported.set(missing, std::int64_t{0});
+    const Findings found = analyse(device, curve_of("read", fast(4640.0)));
+    CHECK(find_finding(found.findings, "share_of_peak") == nullptr);
+  }
+  // The plateau of a cache that ends the curve is not memory.
+  std::vector<Point> small;
+  for (double size = 4096.0; size < 199.0 * 1048576.0; size *= 1.2) {
+    small.push_back(measured("read", size, 9100.0));
+  }
+  const Findings found = analyse(device_with_peak(), small);
+  CHECK(of(found, "share_of_peak", "read", 1).reason ==
+        "a cache may hold working sets below 200 MiB: add larger --sizes");
+  CHECK(found.warnings.empty());
+  small.push_back(measured("read", 201.0 * 1048576.0, 9100.0));
+  CHECK(*of(analyse(device_with_peak(), small), "share_of_peak", "read", 1).value > 1.8);
+  CHECK(find_finding(analyse(device_with_peak(), curve_of("write", {})).findings,
+                     "share_of_peak") == nullptr);
+}
+
+TEST_CASE("bandwidth: more than 1.02 times the reported peak is a warning") {
+  const auto warnings_at = [](double share) {
+    return analyse(device_with_peak(), curve_of("read", fast(4916.7 * share))).warnings;
+  };
+  CHECK(warnings_at(1.01).empty());
+  const std::vector<Warning> warnings = warnings_at(1.03);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "above_reported_peak");
+  CHECK(warnings[0].facts.integer("bus_bits") == 6144);
+  CHECK(warnings[0].facts.integer("clock_mhz") == 3201);
 }
 
 TEST_CASE("bandwidth: each level with what all units read, what one does, and its end") {

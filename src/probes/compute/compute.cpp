@@ -61,7 +61,7 @@ constexpr DescribedNumber described[]{
     {"peak.fp32", "peak_flops", "fma"},
     {"peak.fp64", "peak_flops", "double-fma"},
     {"peak.fp16", "peak_flops", "half-fma"},
-    {"peak.int32", "peak", "int-mad"},
+    {"peak.int32_mad", "peak", "int-mad"},
 };
 
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the

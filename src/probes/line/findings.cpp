@@ -288,8 +288,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   const std::size_t caches = levels.size() - (levels.back().capacity ? 0 : 1);
   const bool has_spacings = !curve_of(rings, spacings.back()).empty();
   for (std::size_t i = 0; i < std::min(caches, max_levels); ++i) {
-    if (has_spacings)
+    if (has_spacings) {
       found.findings.push_back(line_of(rings, levels, i, runs_items_in_turn(device)));
+    }
     const std::string_view series = i == 0 ? pairs_series : cold_series;
     const SecondLoads loads =
         second_loads(read_points(device, points, series), levels.front().latency);

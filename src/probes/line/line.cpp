@@ -102,7 +102,8 @@ Point point_of(std::string_view series, Shape shape, std::uint64_t buffer) {
 
 std::vector<Shape> first_rings(const Room& room) {
   std::vector<Shape> rings;
-  const auto last = static_cast<double>(room.rings / spacings.front());
+  const std::uint64_t most = room.rings / spacings.front();
+  const auto last = static_cast<double>(most);
   for (const std::uint64_t nodes : numbers_of_nodes(0.0, last)) {
     rings.push_back({.nodes = nodes, .step_bytes = spacings.front()});
   }
@@ -158,8 +159,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 void add_spacings(double capacity, const Shape& model, std::vector<Point>& more) {
   for (const std::uint64_t step : spacings) {
     if (step == spacings.front()) continue;
-    const auto room = static_cast<double>(model.buffer_bytes / step);
-    const double most = 1.1 * capacity * static_cast<double>(spacings.front() / step);
+    const std::uint64_t steps = model.buffer_bytes / step;
+    const std::uint64_t closer = spacings.front() / step;
+    const auto room = static_cast<double>(steps);
+    const double most = 1.1 * capacity * static_cast<double>(closer);
     for (const std::uint64_t nodes :
          numbers_of_nodes(0.7 * capacity, std::min(most * 1.42, room))) {
       Point point =
@@ -192,8 +195,9 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   if (!wants(request, spacing_series)) return more;
   const std::vector<Level> levels = levels_of(rings);
   for (std::size_t i = 0; i < max_levels; ++i) {
-    if (const auto nodes = nodes_that_fit(rings, levels, i, runs_items_in_turn(device)))
+    if (const auto nodes = nodes_that_fit(rings, levels, i, runs_items_in_turn(device))) {
       add_spacings(*nodes, model, more);
+    }
   }
   return more;
 }

@@ -356,6 +356,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     add_law(found, peer.name, *peer.spec, *law, device.type);
     found.findings.push_back(path_to(peer, *law, device, laws));
   }
+  add_link(found, device, points);
   add_duplex(found, laws);
   add_zero_copy(found, device, points);
   found.findings.insert(found.findings.end(), host_memories.begin(), host_memories.end());

@@ -320,4 +320,84 @@ TEST_CASE("transfer: a unit that changes is said, and what was not measured is l
   CHECK(text() == "host to device 5.00 GB/s, back 600 MB/s; ordinary memory there 9.00");
 }
 
+DeviceInfo gpu_on_link() {
+  DeviceInfo device = gpu();
+  device.reported.set("max_link", std::string("PCIe 5.0 x16"));
+  return device;
+}
+
+void set_link(Point& point, std::string_view link) {
+  point.facts.set(link_fact, std::string(link));
+}
+
+TEST_CASE("transfer: the link, and the share of it that transfers to the device reach") {
+  Points points;
+  // An H200 transfers 55.3 GB/s over a link of 32 GT/s and 16 lanes, which carries 63.015 GB/s.
+  add(points, "to-device-pinned", 8e3, 55.3);
+  set_link(points[points.size() - 2], "PCIe 1.0 x16");  // idle until its first transfers
+  set_link(points.back(), "PCIe 5.0 x16");
+  const Findings found = analyse(gpu_on_link(), points);
+  CHECK(found_in(found, "link").label == "PCIe 5.0 x16");
+  CHECK(found_in(found, "link").source == Source::reported);
+  const Finding& share = found_in(found, "share_of_link");
+  CHECK(*share.value == doctest::Approx(55.3 / 63.015).epsilon(0.005));
+  CHECK(found.warnings.empty());
+  ProbeResult result{.points = points, .findings = found.findings};
+  const Card card = probe.card(result);
+  CHECK(card.lines.at(0).text == "host to device 55.3 GB/s; to the device 88 % of PCIe 5.0 x16");
+  CHECK(card.rows.at(0).text.starts_with("55.3 GB/s, 88 % of PCIe 5.0 x16, "));
+  // The interval stays that of the bandwidth.
+  for (Finding& each : result.findings) {
+    if (each.name == "bandwidth") each.high = 1.25 * *each.value;
+  }
+  combine(result.findings);
+  CHECK(*find_finding(result.findings, "share_of_link")->high ==
+        doctest::Approx(1.25 * *share.value));
+}
+
+TEST_CASE("transfer: a link below its maximum under load is a warning") {
+  struct Row {
+    std::string_view link;
+    double gb_per_s;  // rate of the link
+    bool is_narrow;
+  };
+  for (const Row& row : {Row{"PCIe 5.0 x16", 63.015, false}, Row{"PCIe 4.0 x16", 31.508, true},
+                         Row{"PCIe 5.0 x8", 31.508, true}, Row{"PCIe 3.0 x16", 15.754, true},
+                         Row{"PCIe 2.0 x16", 8.0, true}, Row{"PCIe 1.0 x4", 1.0, true},
+                         Row{"PCIe 6.0 x16", 121.0, false}}) {
+    CAPTURE(row.link);
+    Points points;
+    add(points, "to-device-pinned", 8e3, 0.8 * row.gb_per_s);
+    set_link(points.back(), row.link);
+    const Findings found = analyse(gpu_on_link(), points);
+    CHECK(*found_in(found, "share_of_link").value == doctest::Approx(0.8).epsilon(0.005));
+    REQUIRE(found.warnings.size() == (row.is_narrow ? 1U : 0U));
+    if (!row.is_narrow) continue;
+    CHECK(found.warnings[0].code == "narrow_link");
+    CHECK(found.warnings[0].facts.text_or("max_link", "") == "PCIe 5.0 x16");
+  }
+}
+
+TEST_CASE("transfer: without a link there is a reason, or nothing in older runs") {
+  Points points;
+  add(points, "to-device-pinned", 8e3, 400.0);
+  CHECK(find_finding(analyse(gpu(), points).findings, "link") == nullptr);
+  for (const std::string_view hidden :
+       {unknown_link, std::string_view("PCIe 8.0 x16"), std::string_view("PCIe 5.0 x16 lanes")}) {
+    set_link(points.back(), hidden);
+    const Findings found = analyse(gpu_on_link(), points);
+    CHECK(found_in(found, "link").label.empty());
+    CHECK(found_in(found, "link").reason ==
+          "neither NVML nor the system reports the link; virtual machines often hide it");
+    CHECK(find_finding(found.findings, "share_of_link") == nullptr);
+    CHECK(found.warnings.empty());
+  }
+  // A device on NVLink-C2C also has a PCI Express link.
+  set_link(points.back(), "PCIe 5.0 x16");
+  const Findings found = analyse(gpu_on_link(), points);
+  CHECK_FALSE(found_in(found, "share_of_link").value.has_value());
+  CHECK(found_in(found, "share_of_link").reason ==
+        "transfers are faster than this link, so they take another path");
+}
+
 }  // namespace clprobe::transfer

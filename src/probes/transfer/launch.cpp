@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -215,6 +217,7 @@ struct State {
   std::map<std::uint64_t, std::unique_ptr<PeerMemories>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
+  std::optional<system::DeviceLimits> limits{};
 
   Memories& memories_for(Bytes size) {
     std::unique_ptr<Memories>& of_size = memories[size.count];
@@ -285,6 +288,23 @@ Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   return known->second;
 }
 
+/// Stores the link directly after transfers, since an idle link may be slower. A device that shares
+/// its memory with the host has no link.
+void add_link_fact(State& state, const Shape& shape, Parameters& facts) {
+  // Shorter transfers may end before the link has its full speed.
+  constexpr Bytes loads_link = mebibytes(16);
+  const DeviceInfo& device = state.session.info();
+  if (shape.way != Way::pinned || shape.transfer_bytes < loads_link.count ||
+      shares_memory_with_host(device)) {
+    return;
+  }
+  if (!state.limits) {
+    state.limits = system::read_device_limits({.uuid = device.uuid, .pci = device.pci});
+  }
+  const auto link = state.limits->read_link ? state.limits->read_link() : std::nullopt;
+  facts.set(link_fact, link ? system::link_text(*link) : std::string(unknown_link));
+}
+
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   const Bytes size{std::max(shape.buffer_bytes, shape.transfer_bytes)};
@@ -302,6 +322,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const Counts counts = counts_of_visit(*state, shape, route);
   work.iterations = counts.transfers;
   work.max_samples = counts.samples;
+  add_link_fact(*state, shape, work.facts);
   work.build = spec.build(state->session);
   if (shape.way == Way::map) {
     work.facts.set(mapping_ns,

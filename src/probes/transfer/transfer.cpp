@@ -143,8 +143,17 @@ class Rates {
   std::string unit_{};
 };
 
-/// Returns "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and
-/// 14.4". The first three rates are those of pinned memory. Returns an empty string without rates.
+/// Returns "88 % of PCIe 5.0 x16". Returns an empty string if the share is unknown.
+std::string share_text(const ProbeResult& result, std::string_view series) {
+  const Finding* const link = find_finding(result.findings, "link");
+  const Finding* const share = find_value(result.findings, "share_of_link", series);
+  if (share == nullptr || link == nullptr) return {};
+  return fmt::format("{:.0f} % of {}", 100.0 * *share->value, link->label);
+}
+
+/// Returns "host to device 55.3 GB/s, back 55.3, both at once 93.5; to the device 88 % of PCIe 5.0
+/// x16; ordinary memory 6.70 and 14.4". The first three rates are those of pinned memory. Returns
+/// an empty string without rates.
 std::string both_ways(const ProbeResult& result) {
   struct Way {
     std::string_view word;
@@ -167,6 +176,8 @@ std::string both_ways(const ProbeResult& result) {
     text = list(rates, ", ", {{"host to device ", "to-device"}, {"back ", "from-device"}});
     return text.empty() ? text : text + " (ordinary memory)";
   }
+  const std::string share = share_text(result, "to-device-pinned");
+  append(text, "; ", share.empty() ? share : "to the device " + share);
   const bool has_both =
       rate_of(result, "to-device") != nullptr && rate_of(result, "from-device") != nullptr;
   const std::string ordinary =
@@ -179,6 +190,7 @@ std::string both_ways(const ProbeResult& result) {
 std::string row_of(const ProbeResult& result, const std::string& series) {
   const Finding* const rate = rate_of(result, series);
   std::string text = rate != nullptr ? format_rate(*rate->value) : std::string();
+  append(text, ", ", share_text(result, series));
   const Finding* const start = find_value(result.findings, "start_up", series);
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);
@@ -265,6 +277,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "zero_copy"},
     {.name = "host_memory"},
     {.name = "peer_path"},
+    {.name = "link"},
+    // `share_of_link` follows from `bandwidth`: comparing both would count a change twice.
+    {.name = "share_of_link", .unit = "share", .role = Role::remark, .is_ratio = true},
 };
 
 constexpr DescribedNumber described[]{
@@ -513,6 +528,7 @@ const Probe probe{
     .builds = builds,
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
+    .combine = combine,
     .card = card,
     .described = described,
 };

@@ -141,6 +141,11 @@ inline constexpr std::string_view mapping_ns = "mapping_ns";
 inline constexpr std::string_view peer_name = "peer_name";
 inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
 
+/// Name of a fact of large pinned transfers: the link directly after transfers ("PCIe 5.0 x16"), or
+/// `unknown_link`.
+inline constexpr std::string_view link_fact = "link";
+inline constexpr std::string_view unknown_link = "unknown";
+
 /// Numeric facts of a point.
 struct Observation {
   std::uint64_t mapping{0};
@@ -221,6 +226,13 @@ inline constexpr std::string_view kept_on_device = "device";
 inline constexpr std::string_view path_direct = "direct";
 inline constexpr std::string_view path_by_host = "through the host";
 inline constexpr std::string_view path_in_memory = "in one memory";
+
+/// Adds the link of large pinned transfers, the share of the link's rate that transfers to the
+/// device reach, and a warning if the link is slower than its maximum.
+void add_link(Findings& found, const DeviceInfo& device, std::span<const Point> points);
+
+/// Sets the interval of the share of the link to that of the bandwidth.
+void combine(std::vector<Finding>& findings);
 
 extern const Probe probe;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host: processor cores, memory pages and power.
+// The host: processor cores, memory pages, power, and limits of devices.
 #pragma once
 
 #include <sched.h>
@@ -155,18 +155,17 @@ class Pages {
 /// Returns the pool for the host buffers of all probes.
 Pages& pages_of_process();
 
-// Power draw of a device, as reported by its driver or the system. If no meter can be read, the
-// reason is stored instead.
+// What drivers and the system report about a device, outside OpenCL.
 
-/// Device whose power is measured.
-struct PowerTarget {
+/// Device whose power, memory or link is read.
+struct DeviceTarget {
   bool is_cpu{false};
   std::string uuid{};  ///< UUID in hexadecimal digits, as in OpenCL; may be empty
   std::string pci{};   ///< PCI address such as "0000:01:00.0"; may be empty
 };
 
-/// Paths of the power meters' interfaces; tests replace these paths.
-struct PowerPlaces {
+/// Paths of the interfaces; tests replace these paths.
+struct DevicePlaces {
   std::string sys{"/sys"};
   std::string nvml{"libnvidia-ml.so.1"};
 };
@@ -187,7 +186,31 @@ struct PowerMeter {
 /// Finds a device's power meter. A CPU's meter is RAPL (Linux' powercap folder), which usually only
 /// root may read. Another device's meter is NVML, found by UUID or PCI address, or the hwmon folder
 /// of the device's driver (AMD, Intel).
-PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places = {});
+PowerMeter find_power_meter(const DeviceTarget& target, const DevicePlaces& places = {});
+
+/// Link of PCI Express.
+struct Link {
+  unsigned generation{0};  ///< at least 1
+  unsigned lanes{0};       ///< at least 1
+};
+
+/// Returns a link as text, such as "PCIe 5.0 x16".
+std::string link_text(const Link& link);
+
+/// Limits of a device that its driver or the system reports.
+struct DeviceLimits {
+  unsigned memory_bus_bits{0};   ///< width of the interface to the memory; 0 if unknown
+  unsigned memory_clock_mhz{0};  ///< maximum clock of the memory; 0 if unknown
+  std::optional<Link> max_link{};
+  /// Returns the present link, which may be slower while the device is idle; null if NVML and the
+  /// system report no link.
+  std::function<std::optional<Link>()> read_link{};
+};
+
+/// Reads the limits of a GPU. NVML reports those of the memory. The link is that of NVML, whose
+/// maximum includes the limits of the slot, or that of the PCI folder in /sys, whose maximum is the
+/// device's.
+DeviceLimits read_device_limits(const DeviceTarget& target, const DevicePlaces& places = {});
 
 /// Returns the mean power in watts between two readings that are `seconds` apart, if both contain
 /// the energy and it did not fall; otherwise the power of `after`; nothing if that is unknown.

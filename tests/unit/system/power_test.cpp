@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meters, on made folders of the system and with a library that stands for NVML.
+// Meters and limits, on made folders of the system and with a library that stands for NVML.
 #include "system/api/host.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ class MadeSystem {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text << '\n';
   }
-  [[nodiscard]] PowerPlaces places() const { return {folder_.string(), "no-such-library.so"}; }
+  [[nodiscard]] DevicePlaces places() const { return {folder_.string(), "no-such-library.so"}; }
 
  private:
   std::filesystem::path folder_{std::filesystem::temp_directory_path() /
@@ -48,8 +48,8 @@ class Broken {
   ~Broken() { unsetenv("FAKE_NVML"); }
 };
 
-PowerPlaces with_nvml(const MadeSystem& made) {
-  PowerPlaces places = made.places();
+DevicePlaces with_nvml(const MadeSystem& made) {
+  DevicePlaces places = made.places();
   places.nvml = CLPROBE_FAKE_NVML;
   return places;
 }
@@ -90,7 +90,7 @@ TEST_CASE("power: of a CPU, why there is none") {
 TEST_CASE("power: a GPU's driver reports energy or power in its hwmon folder") {
   const MadeSystem made;
   const std::string folder = std::string("bus/pci/devices/") + address + "/hwmon/";
-  const PowerTarget target{.pci = address};
+  const DeviceTarget target{.pci = address};
   CHECK(find_power_meter(target, made.places()).reason ==
         "no NVML library; no hwmon folder reports power for 0000:01:00.0");
   CHECK(find_power_meter({}, made.places()).reason ==
@@ -117,9 +117,9 @@ TEST_CASE("power: newer drivers name what is drawn now") {
 
 TEST_CASE("power: NVML knows a device by its UUID or by its PCI address") {
   const MadeSystem made;
-  const PowerTarget by_uuid{.uuid = "0123456789abcdef0123456789abcdef", .pci = "0000:ff:00.0"};
-  const PowerTarget by_pci{.uuid = "ffff", .pci = address};
-  for (const PowerTarget& target : {by_uuid, by_pci}) {
+  const DeviceTarget by_uuid{.uuid = "0123456789abcdef0123456789abcdef", .pci = "0000:ff:00.0"};
+  const DeviceTarget by_pci{.uuid = "ffff", .pci = address};
+  for (const DeviceTarget& target : {by_uuid, by_pci}) {
     const PowerMeter meter = find_power_meter(target, with_nvml(made));
     CHECK(meter.name == "NVML");
     CHECK(meter.reason.empty());
@@ -134,7 +134,7 @@ TEST_CASE("power: NVML knows a device by its UUID or by its PCI address") {
 
 TEST_CASE("power: what NVML lacks is looked for elsewhere, or is the reason") {
   const MadeSystem made;
-  const PowerTarget target{.pci = address};
+  const DeviceTarget target{.pci = address};
   const auto reason = [&] { return find_power_meter(target, with_nvml(made)).reason; };
   const std::string otherwise = "; no hwmon folder reports power for 0000:01:00.0";
   {
@@ -167,6 +167,54 @@ TEST_CASE("power: a counter that stands still or goes back says what is drawn no
   CHECK_FALSE(mean_watts({.joules = 5.0}, {.joules = 4.0}, 1.0).has_value());
   CHECK(*mean_watts({.joules = 5.0}, {.joules = 5.0, .watts = 20.0}, 1.0) == 0.0);
   CHECK(*mean_watts({.joules = 5.0}, {.joules = 9.0, .watts = 20.0}, 0.0) == 20.0);
+}
+
+TEST_CASE("limits: of the memory, as far as NVML reports them") {
+  const MadeSystem made;
+  const DeviceTarget target{.pci = address};
+  DeviceLimits limits = read_device_limits(target, with_nvml(made));
+  CHECK(limits.memory_bus_bits == 6144);
+  CHECK(limits.memory_clock_mhz == 3201);
+  for (const char* const what : {"start", "device", "width,clock"}) {
+    CAPTURE(what);
+    const Broken broken(what);
+    limits = read_device_limits(target, with_nvml(made));
+    CHECK(limits.memory_bus_bits == 0);
+    CHECK(limits.memory_clock_mhz == 0);
+  }
+  CHECK(read_device_limits(target, made.places()).memory_bus_bits == 0);
+}
+
+TEST_CASE("limits: the link of NVML, or that of the PCI folder") {
+  const MadeSystem made;
+  const DeviceTarget target{.pci = address};
+  DeviceLimits limits = read_device_limits(target, with_nvml(made));
+  REQUIRE(limits.read_link);
+  CHECK(link_text(*limits.max_link) == "PCIe 5.0 x16");
+  CHECK(link_text(*limits.read_link()) == "PCIe 5.0 x16");
+  {
+    const Broken idle("idle");
+    CHECK(link_text(*limits.read_link()) == "PCIe 1.0 x16");
+  }
+  const Broken broken("link");
+  CHECK_FALSE(read_device_limits(target, with_nvml(made)).read_link);
+  CHECK_FALSE(read_device_limits({}, made.places()).read_link);
+  const std::string folder = std::string("bus/pci/devices/") + address + "/";
+  made.write(folder + "max_link_speed", "16.0 GT/s PCIe");
+  made.write(folder + "max_link_width", "16");
+  made.write(folder + "current_link_speed", "2.5 GT/s PCIe");
+  made.write(folder + "current_link_width", "8");
+  limits = read_device_limits(target, with_nvml(made));
+  REQUIRE(limits.read_link);
+  CHECK(limits.memory_bus_bits == 6144);
+  CHECK(link_text(*limits.max_link) == "PCIe 4.0 x16");
+  CHECK(link_text(*limits.read_link()) == "PCIe 1.0 x8");
+  made.write(folder + "max_link_speed", "Unknown");
+  CHECK_FALSE(read_device_limits(target, made.places()).read_link);
+  made.write(folder + "max_link_speed", "64.0 GT/s PCIe");
+  CHECK(read_device_limits(target, made.places()).max_link->generation == 6);
+  made.write(folder + "max_link_width", "255");
+  CHECK_FALSE(read_device_limits(target, made.places()).read_link);
 }
 
 }  // namespace clprobe::system

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library with NVML's functions: it knows one device, by UUID and by PCI address, which has used
 // as many millijoules as it was asked, times 1000, and draws 71.5 W. What the environment variable
-// FAKE_NVML names is as where a driver is broken or old: "start", "device", "energy", "power".
+// FAKE_NVML names is as where a driver is broken or old: "start", "device", "energy", "power",
+// "width", "clock", "link". The memory and the link are those of an H200. "idle" lowers the present
+// link.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -50,6 +52,42 @@ int nvmlDeviceGetTotalEnergyConsumption(void* device,
 int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   if (device != &known_device || is_broken("power")) return not_supported;
   *milliwatts = 71500;
+  return 0;
+}
+
+int nvmlDeviceGetMemoryBusWidth(void* device, unsigned* bits) {
+  if (device != &known_device || is_broken("width")) return not_supported;
+  *bits = 6144;
+  return 0;
+}
+
+int nvmlDeviceGetMaxClockInfo(void* device, int domain, unsigned* mhz) {
+  if (device != &known_device || is_broken("clock")) return not_supported;
+  *mhz = domain == 2 ? 3201 : 1980;
+  return 0;
+}
+
+int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation) {
+  if (device != &known_device || is_broken("link")) return not_supported;
+  *generation = 5;
+  return 0;
+}
+
+int nvmlDeviceGetMaxPcieLinkWidth(void* device, unsigned* lanes) {
+  if (device != &known_device) return not_supported;
+  *lanes = 16;
+  return 0;
+}
+
+int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation) {
+  if (device != &known_device) return not_supported;
+  *generation = is_broken("idle") ? 1 : 5;
+  return 0;
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* lanes) {
+  if (device != &known_device) return not_supported;
+  *lanes = 16;
   return 0;
 }
 }
