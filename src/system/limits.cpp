@@ -48,7 +48,7 @@ std::optional<Link> link_in(const Folder& folder, const std::string& which) {
   double rate = 0.0;
   unsigned lanes = 0;
   if (!(speed >> rate) || !(width >> lanes)) return std::nullopt;
-  const auto next = std::upper_bound(generations.begin(), generations.end(), rate);
+  const auto* const next = std::upper_bound(generations.begin(), generations.end(), rate);
   return plausible_link(static_cast<unsigned>(next - generations.begin()), lanes);
 }
 

@@ -55,8 +55,9 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
         rate->value ? format_rate(*rate->value) : format_rate(*rate->low) + " (no plateau)";
     if (size != nullptr && size->value) one += " to " + size_text(*size->value);
     const Finding* const share = find_at_level(result, "share_of_peak", series, *rate->level);
-    if (share != nullptr && share->value)
+    if (share != nullptr && share->value) {
       one += fmt::format(" ({:.0f} % of the reported peak)", 100.0 * *share->value);
+    }
     append(text, ", ", one);
   }
   return text;
