@@ -151,7 +151,10 @@ class Picture {
     constexpr double min_gap = 64;
     std::vector<double> kept;
     for (const double value : x_values_of(chart_, x_, min_gap / plot_width_)) {
-      if (kept.empty() || across(value) >= across(kept.back()) + min_gap / 2) {
+      const auto half = [&](double x) { return text_width(x_text_of(chart_, x)) / 2 + 2; };
+      if (kept.empty() ||
+          across(value) >=
+              across(kept.back()) + std::max(min_gap / 2, half(kept.back()) + half(value))) {
         kept.push_back(value);
       }
     }
@@ -167,10 +170,13 @@ class Picture {
           html_text(tick_text(value, chart_.y_unit)));
     }
     for (const double value : x_values()) {
+      const std::string text = x_text_of(chart_, value);
+      // The last label must not end beyond the picture.
+      const double x = std::min(across(value), picture::width - text_width(text) / 2 - 1);
       svg_ += fmt::format(
-          R"(<path d="M{0:.1f} {1}V{2}" stroke="#eef0f2"/><text x="{0:.1f}" y="{3}" text-anchor="middle" fill="#50565e">{4}</text>
+          R"(<path d="M{0:.1f} {1}V{2}" stroke="#eef0f2"/><text x="{3:.1f}" y="{4}" text-anchor="middle" fill="#50565e">{5}</text>
 )",
-          across(value), top, bottom, bottom + 19, html_text(x_text_of(chart_, value)));
+          across(value), top, bottom, x, bottom + 19, html_text(text));
     }
     svg_ += fmt::format(
         R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
