@@ -86,9 +86,7 @@ std::string_view missing_in(const DeviceInfo& device, const Request& request,
   if (request.max_memory.count != 0 && request.max_memory < min_memory) {
     return "the probe's buffers need 512 KiB, more than --max-memory allows";
   }
-  const std::string extensions = " " + device.reported.text_or("extensions", "") + " ";
-  if (series.word_bytes == 8 &&
-      extensions.find(" cl_khr_int64_base_atomics ") == std::string::npos) {
+  if (series.word_bytes == 8 && !has_extension(device, "cl_khr_int64_base_atomics")) {
     return "the device does not support cl_khr_int64_base_atomics";
   }
   return {};

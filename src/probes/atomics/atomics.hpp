@@ -19,8 +19,8 @@
 
 namespace clprobe::atomics {
 
-/// What a point times: a chain of one work-item, one work-group on words of local memory, or
-/// work-groups on all compute units.
+/// Work-items of a point: one with a chain, one work-group on words of local memory, or work-groups
+/// on all compute units.
 enum class Scope { chain, unit, device };
 inline constexpr Word<Scope> scope_words[]{
     {Scope::chain, "chain"}, {Scope::unit, "unit"}, {Scope::device, "device"}};

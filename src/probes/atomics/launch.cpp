@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of cl/atomics.cl. Uses OpenCL.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -119,7 +117,6 @@ class Rate {
 
  private:
   std::uint64_t collect(std::uint64_t last);
-  void check_group() const;
   std::uint64_t iterations();
   [[nodiscard]] cl_uint spacing() const {
     return static_cast<cl_uint>(shape_.spacing_bytes / series_.word_bytes);
@@ -141,7 +138,7 @@ Rate::Rate(std::shared_ptr<State> state, const SeriesSpec& series, const Shape& 
       size_(launch_size(state_->session.info(), shape_)),
       spec_{"atomics.cl", build_options(series_, shape_)},
       kernel_(kernel_for(state_->session, series_, spec_, "atomics_rate")) {
-  check_group();
+  check_group(state_->session, kernel_, size_.group);
   if (series_.is_local) return;
   collect_ = kernel_for(state_->session, series_, spec_, "atomics_collect");
   const cl::Buffer& counters =
@@ -149,16 +146,6 @@ Rate::Rate(std::shared_ptr<State> state, const SeriesSpec& series, const Shape& 
   kernel_.setArg(0, counters);
   collect_.setArg(0, counters);
   collect(0);
-}
-
-/// Throws Unsupported if the driver refuses the size of the work-group.
-void Rate::check_group() const {
-  const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(state_->session.device());
-  if (size_.group <= max) return;
-  throw Unsupported(fmt::format(
-      "the driver runs this kernel with at most {} work-items per work-group, but the probe needs "
-      "{}",
-      max, size_.group));
 }
 
 /// Returns the number of words with the value `last`, and sets all words to 0.

@@ -123,11 +123,6 @@ int width_of(const DeviceInfo& device, const Operation& operation, bool is_for_l
   return operation.number == Number::float64 ? doubles_of_cpu : of_cpu;
 }
 
-bool has_extension(const DeviceInfo& device, std::string_view name) {
-  const std::string all = " " + device.reported.text_or("extensions", "") + " ";
-  return all.find(fmt::format(" {} ", name)) != std::string::npos;
-}
-
 /// Returns the reason why the device cannot run an operation. If the device can, returns an empty
 /// string.
 std::string_view missing_in(const DeviceInfo& device, const Operation& operation) {

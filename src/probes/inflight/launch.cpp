@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches cl/inflight.cl. Uses OpenCL.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -51,16 +49,6 @@ void run_over(std::uint64_t elements, Session& session, cl::Kernel kernel, const
   set_arguments(kernel, 0, lines.store.buffer, as_uint(shape.lines() - 1),
                 as_uint(shape.line_bytes / sizeof(cl_uint)));
   launch_over(session, kernel, spread_over(session.info(), elements));
-}
-
-/// Throws Unsupported if the driver runs the kernel only with fewer than `items` work-items.
-void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t items) {
-  const auto max = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-  if (items <= max) return;
-  throw Unsupported(
-      fmt::format("the driver runs this kernel with at most {} work-items per work-group, but the "
-                  "probe needs {}",
-                  max, items));
 }
 
 /// Returns the filled buffer for the shape's target. Replaces a buffer of another size.

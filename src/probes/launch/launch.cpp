@@ -22,11 +22,6 @@
 namespace clprobe::launch {
 namespace {
 
-bool has_extension(const DeviceInfo& device, std::string_view name) {
-  const std::string all = " " + device.reported.text_or("extensions", "") + " ";
-  return all.find(" " + std::string(name) + " ") != std::string::npos;
-}
-
 /// Returns the reason why the device cannot measure the series. If the device can, returns an
 /// empty string.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {

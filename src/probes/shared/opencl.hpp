@@ -2,6 +2,8 @@
 // Buffers of a probe, and building, launching and timing its kernels. Uses OpenCL.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -74,6 +76,16 @@ template <typename... Arguments>
 cl_uint set_arguments(cl::Kernel& kernel, cl_uint index, const Arguments&... arguments) {
   (static_cast<void>(kernel.setArg(index++, arguments)), ...);
   return index;
+}
+
+/// Throws Unsupported if the driver runs the kernel only with fewer than `items` work-items.
+inline void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t items) {
+  const auto max = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
+  if (items <= max) return;
+  throw Unsupported(fmt::format(
+      "the driver runs this kernel with at most {} work-items per work-group, but the probe needs "
+      "{}",
+      max, items));
 }
 
 inline LaunchTimes launch_over(Session& session, const cl::Kernel& kernel, const LaunchSize& size) {

@@ -34,6 +34,12 @@ constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>
   return declared;
 }
 
+/// Returns true if the driver reports the OpenCL extension `name`.
+inline bool has_extension(const DeviceInfo& device, std::string_view name) {
+  const std::string all = " " + device.reported.text_or("extensions", "") + " ";
+  return all.find(fmt::format(" {} ", name)) != std::string::npos;
+}
+
 /// Returns true if `name` is among `named`, or `named` is empty.
 inline bool is_wanted(std::span<const std::string> named, std::string_view name) {
   return named.empty() || std::find(named.begin(), named.end(), name) != named.end();

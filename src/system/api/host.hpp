@@ -155,7 +155,7 @@ class Pages {
 /// Returns the pool for the host buffers of all probes.
 Pages& pages_of_process();
 
-// What drivers and the system report about a device, outside OpenCL.
+// Power, memory interface and link of a device, from sources outside OpenCL.
 
 /// Device whose power, memory or link is read.
 struct DeviceTarget {
