@@ -103,12 +103,12 @@ class Sentences(unittest.TestCase):
             held = iter([True] * true + [False] * (4 - true))
             self.assertEqual(gsi_page.holds_mostly(partial(next_of, held), bars), true > 2)
 
-    def test_a_ratio_is_the_median(self) -> None:
+    def test_a_ratio_is_the_median_beside_the_range(self) -> None:
         bars = [Bars([]) for _ in range(3)]
         for each, here in zip(bars, (9.0, 1.0, 2.0)):
             each.ratios = {"time": (1.5, here)}
         self.assertEqual(gsi_page.median_of(bars, "time"), (1.5, 2.0))
-        self.assertEqual(gsi_page.ratio_lines([bars]), ["| time | 1.5 | 2 | 9 1 2 |"])
+        self.assertEqual(gsi_page.ratio_lines([bars]), ["| time | 1.5 | 2 | 1–9 |"])
 
 
 if __name__ == "__main__":

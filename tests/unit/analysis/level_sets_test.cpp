@@ -112,10 +112,6 @@ TEST_CASE("levels are different only where the curve of the other run is another
 
 TEST_CASE("a level is in both runs if the curves agree at its sizes") {
   const std::vector<double> times{1, 5, 40, 100, 300};
-  const auto compared = [&](const std::vector<double>& curve) {
-    const std::array runs{run_of(times), run_of({1, 5, 100, 300}, curve)};
-    return compare(runs, 0, threshold);
-  };
   // Points of level 3, of which this run has `near` at `time` and none beyond `sizes`.
   const auto verdict = [&](double time, std::size_t near, std::size_t sizes) {
     std::vector<double> curve = sizes_of({1, 5, 48, 100, 300});
@@ -138,7 +134,8 @@ TEST_CASE("a level is in both runs if the curves agree at its sizes") {
   CHECK(verdict(40, 6, 10) == Verdict::unclear);
   CHECK(verdict(40, 7, 7) == Verdict::same);  // sizes that this run lacks do not agree
   CHECK(verdict(40, 6, 6) == Verdict::unclear);
-  const Comparison made = compared(sizes_of(times));
+  std::array runs{run_of(times), run_of({1, 5, 100, 300}, sizes_of(times))};
+  const Comparison made = compare(runs, 0, threshold);
   for (const char* const name : {"latency", "capacity"}) {
     const ComparedCell& lost = cell_of(made, name, 3);
     CHECK(lost.finding == nullptr);
@@ -149,7 +146,6 @@ TEST_CASE("a level is in both runs if the curves agree at its sizes") {
   CHECK_FALSE(cell_of(made, "capacity", 2).judgement.reason.empty());
   CHECK(made.unmatched.empty());
   // Curves of two devices do not show one level.
-  std::array runs{run_of(times), run_of({1, 5, 100, 300}, sizes_of(times))};
   runs[1].device = "another";
   CHECK(cell_of(compare(runs, 0, threshold), "levels", std::nullopt).judgement.verdict ==
         Verdict::unclear);
