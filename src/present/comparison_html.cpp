@@ -234,7 +234,7 @@ namespace {
 
 // Maximum number of runs for which the page shows unchanged rows; the CSV download always has these
 // rows.
-constexpr std::size_t few_runs = 8;
+constexpr std::size_t max_runs_with_all_rows = 8;
 constexpr std::size_t max_cards = 24;
 
 /// Returns a name per run, such as "B Intel Xeon, 2026-11-25". A long model name is cut, since the
@@ -307,11 +307,11 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
 }
 
 /// Returns all judged findings: first the changes, as sorted by changes_of(), then the findings
-/// without a change, in the order of the rows. With more than `few_runs` runs, returns only the
-/// changes.
+/// without a change, in the order of the rows. With more than `max_runs_with_all_rows` runs,
+/// returns only the changes.
 std::vector<Change> all_changes(const Comparison& comparison) {
   std::vector<Change> changes = changes_of(comparison);
-  if (comparison.counts.size() > few_runs) return changes;
+  if (comparison.counts.size() > max_runs_with_all_rows) return changes;
   std::set<std::pair<const ComparedRow*, std::size_t>> seen;
   for (const Change& change : changes) seen.emplace(change.row, change.run);
   for (const ComparedRow& row : comparison.rows) {

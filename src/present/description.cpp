@@ -38,8 +38,13 @@ std::string reason_of(const Run& run, const Probe& probe) {
   return fmt::format("{}: {}: {}", probe.id, to_word(result->status), result->reason);
 }
 
-/// Returns the unit of the declared finding. "cycles" for "cycles|seconds".
-std::string unit_of(const Probe& probe, std::string_view finding) {
+/// Returns the unit of the declared finding. For "cycles|seconds", returns that of another series
+/// of the result, or "cycles".
+std::string unit_of(const Probe& probe, const ProbeResult* result, std::string_view finding) {
+  if (result != nullptr) {
+    const auto other = std::ranges::find(result->findings, finding, &Finding::name);
+    if (other != result->findings.end() && !other->unit.empty()) return other->unit;
+  }
   const auto spec = std::ranges::find(probe.findings, finding, &FindingSpec::name);
   if (spec == probe.findings.end()) return {};
   return std::string(spec->unit.substr(0, spec->unit.find('|')));
@@ -72,8 +77,9 @@ std::string reason_of_series(const ProbeResult& result, std::string_view series)
 
 /// Returns the number that the probe declares, or why it is missing.
 DeviceNumber declared(const Run& run, const Probe& probe, const DescribedNumber& wanted) {
-  DeviceNumber number{.name = std::string(wanted.name), .unit = unit_of(probe, wanted.finding)};
   const ProbeResult* const result = find_result(run, probe.id);
+  DeviceNumber number{.name = std::string(wanted.name),
+                      .unit = unit_of(probe, result, wanted.finding)};
   const Finding* const finding = result == nullptr ? nullptr : find_described(*result, wanted);
   if (finding == nullptr) {
     number.reason = result == nullptr ? "" : reason_of_series(*result, wanted.series);
@@ -157,10 +163,10 @@ class Describer {
 
   void add_of_level(const Probe& probe, const DescribedNumber& wanted, std::size_t index,
                     const std::string& level) {
-    DeviceNumber number{.name = fmt::format("{}.{}", level, wanted.name),
-                        .unit = unit_of(probe, wanted.finding)};
-    number.reason = reason_of(run_, probe);
     const ProbeResult* const result = find_result(run_, probe.id);
+    DeviceNumber number{.name = fmt::format("{}.{}", level, wanted.name),
+                        .unit = unit_of(probe, result, wanted.finding)};
+    number.reason = reason_of(run_, probe);
     if (result != nullptr && result->status == Status::ok) {
       number.reason = "no value is typical of this level's working sets";
       const auto column =

@@ -51,7 +51,7 @@ namespace {
 /// Returns the series of a probe in all runs, without repetitions. A series that the first run
 /// lacks follows the series that precedes it in its own run. Example: a series per peer device,
 /// where each device's run lacks the device itself.
-std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
+std::vector<std::string_view> joint_series_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string_view> order;
   for (const auto& [run, result] : results_of(runs, probe)) {
     auto place = order.begin();
@@ -241,7 +241,7 @@ Table SideBySide::table(const std::string& probe, Form form) const {
   const auto results = results_of(runs_, probe);
   if (results.size() < 2) return table;
   const std::vector<std::string> names = names_of(runs_, probe);
-  const std::vector<std::string_view> order = series_of(runs_, probe);
+  const std::vector<std::string_view> order = joint_series_of(runs_, probe);
   const std::vector<LevelPositions> positions = level_positions(probe);
   SharedRows rows;
   std::set<std::tuple<std::ptrdiff_t, int, std::size_t>> timed;

@@ -290,21 +290,21 @@ std::string main_share_text(const Survey& survey) {
   return fmt::format("*: together {:.0f} % of the device time", 100.0 * main_share);
 }
 
-struct Note {
+struct SurveyNote {
   std::string_view about;
   std::string text{};
   Ink ink{Ink::plain};
 };
 
-std::vector<Note> notes_of(const Survey& survey) {
+std::vector<SurveyNote> survey_notes(const Survey& survey) {
   const auto joined = [](const std::vector<std::string>& texts) {
     return fmt::format("{}", fmt::join(texts, "; "));
   };
-  std::vector<Note> notes{{"warning", doubt_text(survey), Ink::caution},
-                          {"estimated", estimated_text(survey)},
-                          {"not timed", joined(gap_texts(survey, true)), Ink::caution},
-                          {"not counted", joined(gap_texts(survey, false)), Ink::caution}};
-  std::erase_if(notes, [](const Note& each) { return each.text.empty(); });
+  std::vector<SurveyNote> notes{{"warning", doubt_text(survey), Ink::caution},
+                                {"estimated", estimated_text(survey)},
+                                {"not timed", joined(gap_texts(survey, true)), Ink::caution},
+                                {"not counted", joined(gap_texts(survey, false)), Ink::caution}};
+  std::erase_if(notes, [](const SurveyNote& each) { return each.text.empty(); });
   return notes;
 }
 
@@ -352,7 +352,7 @@ std::vector<report::Block> report::survey_blocks(const SurveyedApp& app, bool is
     add(main_share_text(app.survey), Ink::plain);
     add(rest_text(app.survey, all.first(shown), all.subspan(shown)), Ink::plain);
   }
-  for (Note& note : notes_of(app.survey)) {
+  for (SurveyNote& note : survey_notes(app.survey)) {
     add(fmt::format("{}: {}", note.about, note.text), note.ink);
   }
   return blocks;

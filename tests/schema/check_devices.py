@@ -40,6 +40,9 @@ def faults_of(device: Any) -> list[str]:
     if known != sorted(known):
         faults.append(f"capacities fall: {known}")
     numbers = device["numbers"]
+    units = {number["unit"] for name, number in numbers.items() if name.startswith("local.load_")}
+    if len(units) > 1:
+        faults.append(f"loads of local memory in different units: {sorted(units)}")
     last = numbers["last_cache.capacity"]
     if last["value"] is not None and numbers["last_cache.flush"]["value"] < 2 * last["value"]:
         faults.append("last_cache.flush is too small")
