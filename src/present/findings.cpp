@@ -77,6 +77,10 @@ constexpr std::array unit_rows{
                                  : std::string("-");
             }},
     UnitRow{"watts", [](double value) { return fmt::format("{} W", format_number(value)); }},
+    UnitRow{"joules_per_byte",
+            [](double value) { return fmt::format("{} pJ/B", format_number(value * 1e12)); }},
+    UnitRow{"joules_per_operation",
+            [](double value) { return fmt::format("{} pJ", format_number(value * 1e12)); }},
     UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
     UnitRow{"bytes", size_text},
     UnitRow{"bytes_per_second", format_rate},

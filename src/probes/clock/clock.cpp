@@ -334,7 +334,8 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
 /// previous reading.
 bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.0; }
 
-void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
+void add_power(Findings& found, Readings& readings, const SeriesSpec& series,
+               std::span<const Moment> moments) {
   constexpr std::string_view method = "mean of the last third";
   // A moment that is shorter than the interval of the meter's updates has either no power or the
   // power of more than one moment. The mean of the few moments with power would be wrong.
@@ -351,16 +352,13 @@ void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment
     found.findings.push_back(std::move(power));
     return;
   }
-  double sum = 0.0;
-  int count = 0;
+  std::vector<double>& watts = readings[std::string(series.name)];
   for (const Moment& each : last_of(moments)) {
-    if (!has_power(each)) continue;
-    sum += *each.watts;
-    ++count;
+    if (has_power(each)) watts.push_back(*each.watts);
   }
-  if (count == 0) return;
+  if (watts.empty()) return;
   Finding power = finding_of("power", series.name, "watts", method);
-  power.value = sum / count;
+  power.value = mean(watts);
   power.source = Source::reported;
   found.findings.push_back(std::move(power));
 }
@@ -380,6 +378,7 @@ void add_missing_power(Findings& found, std::span<const Point> points) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
+  Readings readings;
   for (const SeriesSpec& series : all_series) {
     const std::vector<Moment> moments = moments_of(series.name, device, points);
     if (moments.empty()) continue;
@@ -387,8 +386,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     add_median(found, "clock", series, "hertz", last);
     add_course(found, series, moments, median(last));
     add_throughput(found, series, device, moments);
-    add_power(found, series, moments);
+    add_power(found, readings, series, moments);
   }
+  add_energy(found, readings);
   add_missing_power(found, points);
   return found;
 }
@@ -417,6 +417,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second"},
     {.name = "bandwidth_drift", .unit = "share", .role = Role::remark},
     {.name = "power", .unit = "watts", .role = Role::remark},
+    {.name = "energy_per_byte", .unit = "joules_per_byte", .role = Role::remark},
+    {.name = "energy_per_operation", .unit = "joules_per_operation", .role = Role::remark},
 };
 
 constexpr DescribedNumber described[]{
@@ -530,25 +532,6 @@ std::string load_text(const ProbeResult& result, std::string_view series, bool h
   return text;
 }
 
-/// Returns "119–700 W", or a single number if all values are equal. Returns "119 W idle" if no
-/// load has a power.
-std::string power_text(const ProbeResult& result) {
-  std::vector<double> watts;
-  bool has_load = false;
-  for (const SeriesSpec& series : all_series) {
-    const Finding* const power = find_value(result.findings, "power", series.name);
-    if (power == nullptr) continue;
-    watts.push_back(*power->value);
-    has_load = has_load || series.load != Load::idle;
-  }
-  if (watts.empty()) return {};
-  if (!has_load) return fmt::format("{:.0f} W idle", watts.front());
-  const auto [low, high] = std::minmax_element(watts.begin(), watts.end());
-  const std::string from = fmt::format("{:.0f}", *low);
-  const std::string to = fmt::format("{:.0f}", *high);
-  return from == to ? fmt::format("{} W", to) : fmt::format("{}–{} W", from, to);
-}
-
 /// Makes a line with the clocks under load first. A narrow card then cuts off the idle clock.
 Card card(const ProbeResult& result) {
   Card card;
@@ -565,6 +548,8 @@ Card card(const ProbeResult& result) {
   }
   append(text, "; ", power_text(result));
   card.lines.push_back({"clock", std::move(text)});
+  std::string energy = energy_text(result);
+  if (!energy.empty()) card.lines.push_back({"energy", std::move(energy)});
   return card;
 }
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -131,6 +133,19 @@ std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint3
                              std::uint32_t mask);
 
 extern const Probe probe;
+
+/// Power readings in watts of the last third of each load, by series.
+using Readings = std::map<std::string, std::vector<double>>;
+
+/// Adds what a byte and an operation cost in joules, from the findings of power and throughput.
+void add_energy(Findings& found, const Readings& readings);
+
+/// Returns "119–700 W", or a single number if all values are equal. Returns "119 W idle" if no
+/// load has a power.
+std::string power_text(const ProbeResult& result);
+
+/// Returns "129 pJ per byte read, 11.4 pJ per operation"; empty without these findings.
+std::string energy_text(const ProbeResult& result);
 
 /// Returns the findings of the probe. Method: docs/clock.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);

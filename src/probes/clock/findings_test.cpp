@@ -280,6 +280,43 @@ TEST_CASE("clock: a meter that stands still says nothing, be it seldom or often"
         "clprobe read the power meter more often than the meter updates, so readings are missing");
 }
 
+TEST_CASE("clock: energy is the power above the idle device's divided by the rate") {
+  const auto energy_with = [](std::int64_t stream_mw, std::size_t readings) {
+    std::vector<Point> points = course_of(Load::idle, 1, [](std::size_t) { return 345.0; });
+    points[0].facts.set("power_mw", std::int64_t{100'000});
+    std::vector<Point> load = course_of(Load::stream, 30, [](std::size_t) { return 1000.0; });
+    for (Point& each : load) {
+      each.facts.set("moved_bytes", std::int64_t{20'000'000'000});
+      each.facts.set("launched_ns", std::int64_t{5'000'000});
+    }
+    for (std::size_t i = 0; i < readings; ++i) {
+      // The last third, with 1 W between the readings.
+      load[20 + i].facts.set("power_mw", stream_mw + 1000 * static_cast<std::int64_t>(i));
+    }
+    points.insert(points.end(), load.begin(), load.end());
+    const Findings found = found_in(points);
+    const Finding* const energy = find_finding(found.findings, "energy_per_byte");
+    REQUIRE(energy != nullptr);
+    CHECK(energy->unit == "joules_per_byte");
+    // Watts above idle.
+    const double per_watt = 1.0 / value_of(found, "bandwidth", "stream");
+    Finding in_watts = *energy;
+    for (auto* const each : {&in_watts.value, &in_watts.low, &in_watts.high}) {
+      if (*each) **each /= per_watt;
+    }
+    return in_watts;
+  };
+  const Finding three = energy_with(500'000, 3);
+  CHECK(three.value == doctest::Approx(401.0));
+  CHECK(three.low == doctest::Approx(400.0));
+  CHECK(three.high == doctest::Approx(402.0));
+  const Finding two = energy_with(500'000, 2);
+  CHECK(two.value == doctest::Approx(400.5));
+  CHECK_FALSE(two.low.has_value());
+  CHECK(two.reason.ends_with("repeat with --burn 20s"));
+  CHECK_FALSE(energy_with(100'000, 1).value.has_value());
+}
+
 TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
   std::vector<Point> points = course_of(Load::idle, 1, [](std::size_t) { return 345.0; });
   for (Point& each :
