@@ -17,14 +17,10 @@
 #include "clprobe/units.hpp"
 #include "probes/line/line.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/ring.hpp"
 
 namespace clprobe::line {
 namespace {
-
-// A clear step: the number of nodes, or the latency of the second word, changes by this factor.
-constexpr double clear_step = 1.6;
-// Numbers of nodes count as equal up to this ratio, which is one step of the curves.
-constexpr double equal_nodes = 1.42;
 
 /// Returns a latency between a level and the next: the middle. Returns nothing if the curve does
 /// not show the end of the level. On a CPU, distant nodes are in more pages, so that the latency of
@@ -38,26 +34,6 @@ std::optional<double> end_latency(const std::vector<Level>& levels, std::size_t 
   const double next = is_last ? 3.0 * levels[i].latency : levels[i + 1].latency;
   const double middle = (levels[i].latency + next) / 2.0;
   return is_cpu ? std::min(middle, most * levels[i].latency) : middle;
-}
-
-/// Number of nodes that fit a level. `is_more`: all measured rings fit, and larger rings may fit.
-struct Fit {
-  double nodes{0.0};
-  bool is_more{false};
-};
-
-/// Returns the number of nodes at which an ascending curve crosses `latency` for the last time: the
-/// first number if all rings are slower.
-std::optional<Fit> fit_of(const std::vector<CurvePoint>& curve, double latency) {
-  if (curve.empty()) return std::nullopt;
-  const auto is_below = [&](const CurvePoint& each) { return each.latency < latency; };
-  const auto above = std::find_if(curve.rbegin(), curve.rend(), is_below).base();
-  if (above == curve.begin()) return Fit{above->working_set_bytes};
-  const CurvePoint& before = *(above - 1);
-  if (above == curve.end()) return Fit{before.working_set_bytes, true};
-  const double share = (latency - before.latency) / (above->latency - before.latency);
-  return Fit{before.working_set_bytes *
-             std::pow(above->working_set_bytes / before.working_set_bytes, share)};
 }
 
 constexpr std::string_view by_nodes = "number of nodes that fit";
@@ -79,8 +55,8 @@ Finding at_least(Finding finding, std::uint64_t bytes, std::string reason) {
 
 /// Returns the size of the lines of a level. As many nodes fit at all distances of at least a line.
 /// At half of that distance, two nodes share a line.
-Finding line_of(std::span<const Measured> rings, const std::vector<Level>& levels, std::size_t i,
-                bool is_cpu) {
+Finding line_of(std::span<const MeasuredRing> rings, const std::vector<Level>& levels,
+                std::size_t i, bool is_cpu) {
   Finding finding = size_finding("line", spacing_series, i);
   const auto latency = end_latency(levels, i, is_cpu);
   const auto widest = latency ? fit_of(curve_of(rings, spacings.front()), *latency) : std::nullopt;
@@ -123,9 +99,9 @@ using SecondLoads = std::vector<std::pair<std::uint64_t, double>>;
 
 /// Returns the latencies of the second words in ascending order of distance; `hit_ns` is that of
 /// the closest word.
-SecondLoads second_loads(const std::vector<Measured>& pairs, double hit_ns) {
+SecondLoads second_loads(const std::vector<MeasuredRing>& pairs, double hit_ns) {
   SecondLoads loads;
-  for (const Measured& each : pairs) {
+  for (const MeasuredRing& each : pairs) {
     if (each.shape.distance_bytes) {
       loads.emplace_back(*each.shape.distance_bytes, each.time.ns);
     }
@@ -224,35 +200,11 @@ std::string level_text(std::span<const Finding> findings, int level) {
 
 }  // namespace
 
-std::vector<Measured> read_points(const DeviceInfo& device, std::span<const Point> points,
-                                  std::string_view series) {
-  std::vector<Measured> found;
-  for (const Point& point : points) {
-    if (point.series != series || !point.failure.empty()) continue;
-    const auto shape = find_shape<Shape>(point);
-    const auto time = estimate(point, device);
-    if (shape && time && time->ns > 0.0) found.push_back({*shape, *time});
-  }
-  return found;
-}
-
-std::vector<CurvePoint> curve_of(std::span<const Measured> rings, std::uint64_t step) {
-  std::vector<CurvePoint> curve;
-  for (const Measured& each : rings) {
-    if (each.shape.step_bytes != step) continue;
-    curve.push_back({static_cast<double>(each.shape.nodes), each.time.ns});
-  }
-  std::sort(curve.begin(), curve.end(), [](const CurvePoint& a, const CurvePoint& b) {
-    return a.working_set_bytes < b.working_set_bytes;
-  });
-  return curve;
-}
-
-std::vector<Level> levels_of(std::span<const Measured> rings) {
+std::vector<Level> levels_of(std::span<const MeasuredRing> rings) {
   return find_levels(curve_of(rings, spacings.front()));
 }
 
-std::optional<double> nodes_that_fit(std::span<const Measured> rings,
+std::optional<double> nodes_that_fit(std::span<const MeasuredRing> rings,
                                      const std::vector<Level>& levels, std::size_t i, bool is_cpu) {
   const auto latency = end_latency(levels, i, is_cpu);
   if (!latency) return std::nullopt;
@@ -260,7 +212,7 @@ std::optional<double> nodes_that_fit(std::span<const Measured> rings,
   return fit && !fit->is_more ? std::optional(fit->nodes) : std::nullopt;
 }
 
-std::optional<std::uint64_t> nodes_of_pairs(std::span<const Measured> rings) {
+std::optional<std::uint64_t> nodes_of_pairs(std::span<const MeasuredRing> rings) {
   constexpr double tolerance = 1.25;
   const std::vector<Level> levels = levels_of(rings);
   if (levels.empty()) return std::nullopt;
@@ -281,7 +233,7 @@ std::optional<std::uint64_t> nodes_of_pairs(std::span<const Measured> rings) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  const std::vector<Measured> rings = read_points(device, points, spacing_series);
+  const std::vector<MeasuredRing> rings = read_rings(device, points, spacing_series);
   const std::vector<Level> levels = levels_of(rings);
   if (levels.empty()) return found;
   // A last level without an end is memory.
@@ -293,7 +245,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
     const std::string_view series = i == 0 ? pairs_series : cold_series;
     const SecondLoads loads =
-        second_loads(read_points(device, points, series), levels.front().latency);
+        second_loads(read_rings(device, points, series), levels.front().latency);
     bool has_shelf = false;
     if (!loads.empty()) {
       found.findings.push_back(fetch_of(loads, series, i));

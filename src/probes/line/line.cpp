@@ -16,6 +16,7 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/ring.hpp"
 #include "probes/shared/selection.hpp"
 
 namespace clprobe::line {
@@ -51,17 +52,6 @@ constexpr Budgets budgets{
 
 // Nodes of a ring that misses all caches. A chase visits each node once.
 constexpr std::uint64_t cold_nodes = 2048;
-/// Returns the numbers of nodes of the rings from `first` to `last`, with the ratio of the square
-/// root of 2. The numbers are the same at all distances, so that a step looks equal or double.
-std::vector<std::uint64_t> numbers_of_nodes(double first, double last) {
-  constexpr double min_nodes = 16.0;
-  std::vector<std::uint64_t> numbers;
-  for (int i = 0;; ++i) {
-    const double nodes = std::round(min_nodes * std::exp2(i / 2.0));
-    if (nodes > last) return numbers;
-    if (nodes >= first) numbers.push_back(static_cast<std::uint64_t>(nodes));
-  }
-}
 
 /// Returns the maximum number of nodes, each in a line of its own. On a CPU, the second level has
 /// fewer lines. The host simulates a walk line by line.
@@ -177,7 +167,7 @@ void add_spacings(double capacity, const Shape& model, std::vector<Point>& more)
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
-  const std::vector<Measured> rings = read_points(device, points, spacing_series);
+  const std::vector<MeasuredRing> rings = read_rings(device, points, spacing_series);
   if (rings.empty()) return more;
   const Shape& model = rings.front().shape;
   if (wants(request, pairs_series)) {
@@ -207,17 +197,9 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*
   return {{"", ""}};
 }
 
-}  // namespace
+Preparer open(Session& session) { return open_rings(session, "line.cl"); }
 
-std::uint64_t warm_hops(const DeviceInfo& device, const Shape& shape) {
-  if (shape.flush_bytes) return 0;
-  // A launch on a GPU must not take long. The threads of a CPU may move between cores from launch
-  // to launch, so the launch itself walks all rings.
-  const std::uint64_t most =
-      runs_items_in_turn(device) ? max_iterations / 2 * unroll : std::uint64_t{1} << 14U;
-  const std::uint64_t lap = shape.nodes * shape.hops_per_node();
-  return lap <= most ? (lap + unroll - 1) / unroll * unroll : 0;
-}
+}  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
 const Probe probe{
@@ -234,7 +216,7 @@ const Probe probe{
     .open = open,
     .trace = CLPROBE_TRACE(trace),
     .builds = builds,
-    .find_problem = find_problem<Shape>,
+    .find_problem = find_problem<RingShape>,
     .analyse = analyse,
     .card = card,
     .described = described,

@@ -8,7 +8,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "clprobe/run.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/ring.hpp"
 #include "simulation/api/machine.hpp"
+#include "simulation/api/simulated.hpp"
 #include "simulation/api/simulator.hpp"
 
 namespace clprobe {
@@ -92,6 +96,44 @@ inline std::vector<simulator::Resident> walked_caches(const simulator::Machine& 
   std::vector<Resident> caches{walked(Resident::Home::l2, machine.l2.bytes)};
   if (machine.l1.bytes > 0) caches.push_back(walked(Resident::Home::l1, machine.l1.bytes));
   return caches;
+}
+
+// Simulated hops differ only in their lines, so that a few hops show the latency.
+inline constexpr std::uint64_t simulated_hops = 1024;
+
+/// Returns the offsets of the words of a chase: the first `hops` words, and the last words that the
+/// caches can hold.
+inline std::vector<std::uint64_t> words_of(const simulator::Machine& machine,
+                                           const RingShape& shape, std::uint64_t hops) {
+  std::vector<std::uint64_t> words;
+  for (const std::uint64_t node : ends_of_ring(shape.nodes, false, hops, aged_lines(machine))) {
+    const std::uint64_t offset = shape.offset_of(static_cast<std::uint32_t>(node));
+    words.push_back(offset);
+    if (shape.distance_bytes) words.push_back(offset + *shape.distance_bytes);
+  }
+  return words;
+}
+
+/// Returns the simulation of a chase on a ring that was walked once before, or on cold caches.
+inline SimulatedWork trace_ring(const simulator::Machine& machine, const Point& point) {
+  const auto shape = shape_of<RingShape>(point);
+  SimulatedWork work;
+  work.accesses_per_iteration = ring_unroll / shape.hops_per_node();
+  work.iterations = simulated_hops / ring_unroll;
+  work.max_iterations = work.iterations;
+  work.trace = [machine, shape](std::uint64_t iterations) {
+    simulator::Trace trace;
+    trace.tables = {words_of(machine, shape, iterations * ring_unroll)};
+    const simulator::Lanes lanes{.active = 1, .table = 0, .table_turn = 1};
+    constexpr simulator::Register at = 0;
+    trace.programs = {
+        {simulator::alu(at), simulator::read_clock(0, {at}), simulator::load(at, lanes, {at}),
+         simulator::repeat(2, iterations * ring_unroll), simulator::read_clock(1, {at})}};
+    trace.groups = {make_group(machine, 1)};
+    if (!shape.flush_bytes) trace.resident = walked_caches(machine, trace.tables.front().size());
+    return trace;
+  };
+  return work;
 }
 
 }  // namespace clprobe

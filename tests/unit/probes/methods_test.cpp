@@ -53,7 +53,7 @@ constexpr std::array known{
     KnownMethod{"banks", 1, 0x270b8844c9851798},     KnownMethod{"inflight", 1, 0xe21f1f7bcb6482de},
     KnownMethod{"stalls", 1, 0xa0b655d4f53073d},     KnownMethod{"kernel", 2, 0x88490449a834bcec},
     KnownMethod{"compute", 1, 0xb200b93f7939bccc},   KnownMethod{"atomics", 1, 0xcb89bbc96a2cf359},
-    KnownMethod{"line", 1, 0xb280a88de870b737},
+    KnownMethod{"line", 1, 0x4d743fb68b77d997},      KnownMethod{"pages", 1, 0x4d743fb68b77d997},
 };
 
 }  // namespace
