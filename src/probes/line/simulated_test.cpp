@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "probes/line/line.hpp"
+#include "rounds.hpp"
 #include "simulation/api/simulated.hpp"
 #include "simulation/api/simulator.hpp"
 
@@ -76,7 +77,7 @@ Machine random_machine(std::mt19937_64& random) {
 
 TEST_CASE("line: lines and sectors of random machines") {
   std::mt19937_64 random(20261201);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < rounds(12); ++i) {
     CAPTURE(i);
     const Machine machine = random_machine(random);
     CAPTURE(to_json_line(machine));

@@ -26,7 +26,7 @@ constexpr double least_share = 0.02;
 constexpr double least_rise = 1.4;
 // Share of the way from a level's latency to the next one's at which a ring no longer fits. A
 // buffer of N entries in sets misses some of N pages.
-constexpr double share_at_end = 0.25;
+constexpr double share_at_end = 0.15;
 // Page walks that miss caches look like further levels.
 constexpr std::size_t max_levels = 2;
 
