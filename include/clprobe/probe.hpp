@@ -319,6 +319,7 @@ struct Probe {
   /// Findings that other probes can also make. Each run compares such findings between its probes.
   std::span<const SharedQuantity> quantities{};
   std::span<const DescribedNumber> described{};
+  bool is_in_checkup{false};  ///< true: `doctor` runs this probe
 };
 
 /// Name of the option that selects series, for probes with more than one series.

@@ -46,6 +46,14 @@ constexpr std::array commands{
                           "peaks and costs, with intervals. Names and units are stable (`clprobe "
                           "explain describe`). `-o FILE` takes any file name. The output has no "
                           "samples, so save a run first to keep them."},
+    CommandRow{.word = "doctor",
+               .arguments = "[FILE]...",
+               .command = Command::doctor,
+               .summary = "check a device and its driver, within a minute",
+               .details = "Run a few probes with `--quick`, or read saved runs (JSON files), and "
+                          "print what works, what limits the device, and what the driver does "
+                          "wrong. Exit code 1 means that a problem was found. `-o FILE.json` saves "
+                          "the run, to attach it to a report."},
     CommandRow{
         .word = "compare",
         .arguments = "FILE... [PROBE...]",

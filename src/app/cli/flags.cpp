@@ -26,7 +26,8 @@ constexpr unsigned measuring = bit(Command::measure);
 constexpr unsigned live = bit(Command::live);
 constexpr unsigned profiling = bit(Command::profile);
 constexpr unsigned describing = bit(Command::describe);
-constexpr unsigned with_probes = measuring | describing | live;
+constexpr unsigned checking = bit(Command::doctor);
+constexpr unsigned with_probes = measuring | describing | checking | live;
 constexpr unsigned with_devices = with_probes | bit(Command::list);
 constexpr unsigned comparing = bit(Command::compare) | live;
 constexpr unsigned importing = bit(Command::import);
@@ -436,7 +437,7 @@ constexpr std::array table{
          .value_name = "FILE",
          .kind = ValueKind::file,
          .category = Category::results,
-         .commands = with_results | describing | profiling,
+         .commands = with_results | describing | checking | profiling,
          .is_repeatable = true,
          .update = [](Options& options,
                       Text path) { options.outputs.push_back(parse_output(path)); }},
@@ -476,7 +477,7 @@ constexpr std::array table{
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = with_results | describing | profiling,
+         .commands = with_results | describing | checking | profiling,
          .summary = "show results and errors only, no progress or advice",
          .details = "Show results and errors only, no progress or advice.",
          .update = set<&Options::verbosity, -1>},

@@ -29,6 +29,7 @@ enum class Command {
   explain,
   report,
   describe,
+  doctor,
   compare,
   live,  ///< `compare --live`
   import,

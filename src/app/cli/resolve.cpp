@@ -108,6 +108,9 @@ void settle_words(Options& options, const Names& probes) {
     case Command::describe:
       if (words.empty()) return;
       return check_files(words, "describe", "FILE...` with JSON files saved with -o");
+    case Command::doctor:
+      if (words.empty()) return;
+      return check_files(words, "doctor", "FILE...` with JSON files saved with -o");
     case Command::compare:
       return check_files(
           words, "compare",
@@ -269,13 +272,16 @@ void check_profile_flags(const Options& options, const Typed& typed) {
   }
 }
 
-/// Refuses names of probes, since a description needs all probes. If files are named, refuses flags
+/// Refuses names of probes, since the command chooses its probes. If files are named, refuses flags
 /// that affect only measurements.
 void check_described(const Options& options, const Typed& typed, const Names& probes) {
   for (const std::string& word : options.words) {
     if (!contains(probes, word)) continue;
-    throw UsageError(fmt::format(
-        "describe measures with all probes: leave out {}, or name a saved run", quote(word)));
+    throw UsageError(fmt::format("{}: leave out {}, or name a saved run",
+                                 options.command == Command::doctor
+                                     ? "doctor chooses its probes"
+                                     : "describe measures with all probes",
+                                 quote(word)));
   }
   if (options.words.empty()) return;
   for (const auto& [flag, value] : typed.flags) {
@@ -331,7 +337,9 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   if (shows_runs) take_probes(options, probes);
   settle_words(options, probes);
   settle_outputs(options);
-  if (options.command == Command::describe) check_described(options, typed, probes);
+  if (options.command == Command::describe || options.command == Command::doctor) {
+    check_described(options, typed, probes);
+  }
   if (options.command == Command::profile) {
     check_profiled(options);
     check_profile_flags(options, typed);

@@ -110,6 +110,11 @@ constexpr Writer description_format{.name = "describe",
                                       return describe_devices(all_probes(), runs, style);
                                     }};
 
+constexpr Writer checkup_format{.name = "doctor",
+                                .runs = [](std::span<const Run> runs, const TableStyle& style) {
+                                  return checkup_text(all_probes(), runs, style);
+                                }};
+
 /// Throws UsageError if `word` names no existing file and resembles the name of a probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
@@ -123,6 +128,11 @@ void refuse_mistyped_probe(const std::string& word) {
 }
 
 }  // namespace
+
+bool is_ill(const cli::Options& options, std::span<const Run> runs) {
+  return options.command == cli::Command::doctor &&
+         std::ranges::any_of(runs, [](const Run& run) { return has_problem(all_probes(), run); });
+}
 
 int report(const cli::Options& options) {
   Results results(options);
@@ -140,13 +150,21 @@ int report(const cli::Options& options) {
   if (runs.empty()) throw RunFormatError("no file contains a run: name a JSON file saved with -o");
   take_labels(options.labels, runs);
   keep_shown_part(runs, options.shown_probes, options.series);
-  return results.finish(runs);
+  const int written = results.finish(runs);
+  return written == exit_ok && is_ill(options, runs) ? exit_failed : written;
 }
 
 int describe(cli::Options options, const std::vector<std::string>& arguments) {
   options.format = &description_format;
   for (cli::Output& each : options.outputs) each.format = &description_format;
   return options.words.empty() ? measure(options, arguments) : report(options);
+}
+
+int doctor(cli::Options options, const std::vector<std::string>& arguments) {
+  options.format = &checkup_format;
+  if (!options.words.empty()) return report(options);
+  if (options.effort == Effort::normal) options.effort = Effort::quick;
+  return measure(options, arguments);
 }
 
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
@@ -161,6 +179,8 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return report(options);
     case cli::Command::describe:
       return describe(completed(options), cli::without_folders(arguments));
+    case cli::Command::doctor:
+      return doctor(completed(options), cli::without_folders(arguments));
     case cli::Command::compare:
       return compare(options);
     case cli::Command::live:

@@ -28,6 +28,8 @@ int measure(const cli::Options& options, const std::vector<std::string>& argumen
 int list(const cli::Options& options);
 int explain(const cli::Options& options);
 int report(const cli::Options& options);
+/// Returns true if the command is `doctor` and a run shows a problem.
+bool is_ill(const cli::Options& options, std::span<const Run> runs);
 /// Describes the devices of saved runs, or measures and describes.
 int describe(cli::Options options, const std::vector<std::string>& arguments);
 int compare(const cli::Options& options);

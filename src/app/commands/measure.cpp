@@ -60,7 +60,7 @@ class Measurement {
     if (runs_.empty() && is_interrupted()) return exit_interrupted;
     const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
-    return any_failed_ ? exit_failed : written;
+    return any_failed_ || is_ill(options_, runs_) ? exit_failed : written;
   }
 
  private:

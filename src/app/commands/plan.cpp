@@ -92,8 +92,9 @@ std::vector<const Probe*> wanted_probes(const cli::Options& options, const Devic
   if (!options.launches.empty()) return {replay_probe()};
   std::vector<const Probe*> probes;
   for (const Probe* const probe : all_probes()) {
-    const bool is_wanted =
-        options.words.empty() ? can_run(*probe, device) : contains(options.words, probe->id);
+    const bool is_chosen = options.command != cli::Command::doctor || probe->is_in_checkup;
+    const bool is_wanted = options.words.empty() ? is_chosen && can_run(*probe, device)
+                                                 : contains(options.words, probe->id);
     if (is_wanted) probes.push_back(probe);
   }
   return probes;

@@ -321,9 +321,9 @@ std::vector<std::string> input_files(const cli::Options& options) {
   };
   // Only the words of `import`, `report`, `describe` and `compare` are files.
   if (options.command == cli::Command::import) add(options.words);
-  const bool reads_runs = options.command == cli::Command::report ||
-                          options.command == cli::Command::describe ||
-                          options.command == cli::Command::compare;
+  const bool reads_runs =
+      options.command == cli::Command::report || options.command == cli::Command::describe ||
+      options.command == cli::Command::doctor || options.command == cli::Command::compare;
   if (reads_runs) {
     for (const std::string& word : options.words) {
       for (const RunFile& each : files_in(word)) files.push_back(each.path);

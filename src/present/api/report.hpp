@@ -45,6 +45,13 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
 std::string describe_devices(std::span<const Probe* const> probes, std::span<const Run> runs,
                              const TableStyle& style);
 
+/// Returns what works and what looks wrong on the run's device, a check per line. The runs need
+/// final findings and cards.
+std::string checkup_text(std::span<const Probe* const> probes, std::span<const Run> runs,
+                         const TableStyle& style);
+/// Returns true if a check finds a problem of the driver or the device.
+bool has_problem(std::span<const Probe* const> probes, const Run& run);
+
 /// Program whose kernels were surveyed by `profile`.
 struct SurveyedApp {
   std::vector<std::string> words{};  ///< program and arguments, without folders of files

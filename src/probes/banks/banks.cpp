@@ -519,6 +519,7 @@ const Probe probe{
     .analyse = analyse,
     .card = card,
     .described = described,
+    .is_in_checkup = true,
 };
 
 }  // namespace clprobe::banks

@@ -344,6 +344,7 @@ const Probe probe{
     .card = card,
     .learn = learn,
     .quantities = quantities,
+    .is_in_checkup = true,
 };
 
 }  // namespace clprobe::latency

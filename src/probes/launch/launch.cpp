@@ -478,6 +478,7 @@ const Probe probe{
     .analyse = analyse,
     .card = card,
     .described = described,
+    .is_in_checkup = true,
 };
 
 }  // namespace clprobe::launch

@@ -187,10 +187,10 @@ TEST_CASE("candidates have their description") {
 }
 
 TEST_CASE("words are completed by what can follow") {
-  CHECK(
-      offered("") ==
-      "words: bandwidth, compare, describe, explain, help, import, latency, list, profile, report, "
-      "version");
+  CHECK(offered("") ==
+        "words: bandwidth, compare, describe, doctor, explain, help, import, latency, list, "
+        "profile, report, "
+        "version");
   CHECK(offered("la") == "words: latency");
   CHECK(offered("explain l") == "words: lanes together, latency, local memory");
   CHECK(offered("report run.json latenc") == "files: latency");
