@@ -472,12 +472,14 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "-o"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
-       "--output belongs to measuring, report, describe, compare, import or profile, not to list: "
+       "--output belongs to measuring, report, describe, doctor, compare, import or profile, not "
+       "to list: "
        "leave it out"},
       {{"--generate", "man", "latency"},
        "--generate takes no further arguments: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
-       "--quick belongs to measuring, describe, compare --live or profile, not to --generate: "
+       "--quick belongs to measuring, describe, doctor, compare --live or profile, not to "
+       "--generate: "
        "leave it out"},
   });
 }
@@ -546,7 +548,7 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
       {{"compare", "--live", "--baseline", "a.json"},
        "--baseline belongs to compare, not to compare --live: leave it out"},
       {{"compare", "a.json", "--device", "1"},
-       "--device belongs to measuring, list, describe, compare --live or profile, not to "
+       "--device belongs to measuring, list, describe, doctor, compare --live or profile, not to "
        "compare: leave it out"},
       {{"compare", "--live", "-o", "./a.json", "--runs", "a.json"},
        "--runs and -o both name 'a.json': write the runs to another file"},
@@ -613,7 +615,8 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--list", "--levels", "l.json", "--", "app"},
        "--levels does not apply to profile --list: leave one of them out"},
       {{"profile", "--max-memory", "1G", "--", "app"},
-       "--max-memory belongs to measuring, describe or compare --live, not to profile: leave it "
+       "--max-memory belongs to measuring, describe, doctor or compare --live, not to profile: "
+       "leave it "
        "out"},
       {{"profile", "--sizes", "4K", "--", "app"},
        "--sizes does not apply to profile: leave it out"},
