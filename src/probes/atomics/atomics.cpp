@@ -280,7 +280,7 @@ std::uint64_t expected_witness(const SeriesSpec& series, const Shape& shape,
 const Probe probe{
     .id = "atomics",
     .title = "Atomic operations",
-    .question = "How fast are atomic operations: their latency, and their rate under contention?",
+    .question = "What are the latency of atomic operations and their rate under contention?",
     .unit = Unit::operations_per_second,
     .series = declared_series,
     .findings = finding_specs,

@@ -177,9 +177,9 @@ void add_combining(Findings& found, const DeviceInfo& device) {
   const Finding* const used = find_value(found.findings, "one_address_rate", "add");
   const Finding* const unused = find_value(found.findings, "one_address_rate", "add-unused");
   if (used == nullptr || unused == nullptr) return;
-  Finding ratio = finding_of("combining", "add-unused", "", "rate without and with the result",
-                             *unused->value / *used->value, *unused->low / *used->high,
-                             *unused->high / *used->low);
+  Finding ratio = finding_of(
+      "combining", "add-unused", "", "rate with unused results / rate with used results",
+      *unused->value / *used->value, *unused->low / *used->high, *unused->high / *used->low);
   if (*ratio.low >= min_combining) ratio.label = "combined";
   found.findings.push_back(std::move(ratio));
 }

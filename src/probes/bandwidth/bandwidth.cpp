@@ -71,7 +71,8 @@ constexpr SharedQuantity quantities[]{
 };
 
 constexpr PlotSpec plots[]{
-    {roofline_title, "the bandwidths of `bandwidth` and the peaks of `compute`"}};
+    {roofline_title,
+     "bandwidths measured by `bandwidth`, and arithmetic peaks measured by `compute`"}};
 
 constexpr DescribedNumber described[]{
     {"read_bandwidth", "bandwidth", read_series, DescribedAs::of_level},

@@ -198,7 +198,7 @@ Finding limit_finding(const Finding& scaling) {
   const bool may_be_less = *scaling.low < nearly_all;
   if (may_be_less && *scaling.high >= nearly_all) {
     limit.reason =
-        "the interval of the scaling includes 90 %, the threshold between the two limits";
+        "the scaling's interval includes 90 %, so the limit may be the compute units or the level";
   } else {
     limit.label = may_be_less ? limited_by_level : limited_by_units;
   }

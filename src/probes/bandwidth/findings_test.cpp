@@ -300,7 +300,7 @@ TEST_CASE("bandwidth: the final interval of the scaling decides what limits a le
   combine(all);
   CHECK(all[1].label.empty());
   CHECK(all[1].reason ==
-        "the interval of the scaling includes 90 %, the threshold between the two limits");
+        "the scaling's interval includes 90 %, so the limit may be the compute units or the level");
 }
 
 TEST_CASE(
@@ -324,7 +324,7 @@ TEST_CASE(
   const Finding unclear = limit_with(0.85);
   CHECK(unclear.label.empty());
   CHECK(unclear.reason ==
-        "the interval of the scaling includes 90 %, the threshold between the two limits");
+        "the scaling's interval includes 90 %, so the limit may be the compute units or the level");
 }
 
 TEST_CASE("bandwidth: what one unit writes stands in the levels of what all write") {

@@ -258,18 +258,18 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
   const std::vector<double> all = each_of(moments, clock_at);
   // The ends of the interval have twice and half the threshold. If the clock keeps wavering, these
   // thresholds give other times.
-  found.findings.push_back(
-      finding_of("settling_time", series.name, "seconds", "within 1 % from then on",
-                 settled_after(moments, sustained, 0.01), settled_after(moments, sustained, 0.02),
-                 settled_after(moments, sustained, 0.005)));
+  found.findings.push_back(finding_of(
+      "settling_time", series.name, "seconds", "clock stays within 1 % of the sustained clock",
+      settled_after(moments, sustained, 0.01), settled_after(moments, sustained, 0.02),
+      settled_after(moments, sustained, 0.005)));
   const double best = best_kept(moments);
   const std::span<const Moment> later = risen(moments, best);
   found.findings.push_back(
-      finding_of("throttled", series.name, "share", "below 97 % of the clock in the best second",
+      finding_of("throttled", series.name, "share", "time slices below 97 % of the best clock",
                  share_below(later, best, 0.97), share_below(later, best, 0.96),
                  share_below(later, best, 0.98)));
-  Finding spread =
-      finding_of("spread", series.name, "share", "5th to 95th percentile of the moments");
+  Finding spread = finding_of("spread", series.name, "share",
+                              "5th to 95th percentile of the clock over the time slices");
   spread.value = (quantile(all, 0.95) - quantile(all, 0.05)) / median(all);
   found.findings.push_back(std::move(spread));
 }
@@ -325,7 +325,7 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   const bool has_course = moments.size() >= fewest_of_course && !first.empty() && !end.empty();
   if (!has_course) return;
   Finding drift = finding_of("bandwidth_drift", series.name, "share",
-                             "median of the last third compared with the first third");
+                             "median of the last third compared with that of the first");
   drift.value = median(end) / median(first) - 1.0;
   found.findings.push_back(std::move(drift));
 }

@@ -32,7 +32,7 @@ constexpr Option options[]{
     {.name = "sub-groups",
      .value_name = "LIST",
      .summary = "number of sub-groups on one compute unit, such as 1,2,4",
-     .details = "Number of sub-groups of the work-group that runs on one compute unit: numbers and "
+     .details = "Number of sub-groups in the work-group that runs on one compute unit: numbers and "
                 "ranges. Default: 1, 2, 4, 8 and 32 for `fma`, otherwise 8.",
      .value = Numbers{1, 1024}},
 };
@@ -324,7 +324,7 @@ std::uint64_t max_iterations_of(std::uint32_t steps) {
 const Probe probe{
     .id = "compute",
     .title = "Arithmetic",
-    .question = "How fast is each arithmetic operation: its latency, rate and peak?",
+    .question = "What are the latency, rate and peak of each arithmetic operation?",
     .unit = Unit::operations_per_second,
     .options = options,
     .series = declared_series,

@@ -172,7 +172,7 @@ void add_peak(Findings& found, const DeviceInfo& device, const Operation& operat
   }
   if (const Measured* const unit = find_best_of_unit(all)) {
     const auto units = static_cast<double>(units_of(device));
-    add_ratio(found, "unit_scaling", series, "peak / (compute units x rate of one)",
+    add_ratio(found, "unit_scaling", series, "peak / (compute units x rate of one compute unit)",
               ratio_of(unit->time, main->time), 1.0 / units);
   }
 }

@@ -201,7 +201,8 @@ std::string find_option_problem(const CaseOptions& read) {
   const bool uses_memory = searches || has(implicit_case);
   const std::string_view why_not_memory =
       read.cases.empty()
-          ? "does not apply to traces, which use the simulated machine's own number of entries"
+          ? "does not apply to traces, which use the machine's numbers of MSHRs and store-buffer "
+            "entries"
           : "does not apply to compute, which accesses no memory";
   if (!read.mshrs.empty() && !uses_memory) return fmt::format("--mshrs: {}", why_not_memory);
   for (const Setting& each : case_settings) {

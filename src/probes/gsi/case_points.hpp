@@ -87,7 +87,7 @@ inline constexpr Option case_options[]{
      .value = Numbers{1, 4096}},
     {.name = "priority",
      .value_name = "LIST",
-     .summary = "stall types to charge a cycle to first",
+     .summary = "stall types for a cycle, highest priority first",
      .details =
          "Comma-separated list of stall types, highest priority first. A cycle in which no "
          "instruction issues gets the first type that any waiting instruction has (Algorithm 2 of "
@@ -96,7 +96,7 @@ inline constexpr Option case_options[]{
      .value = Choices{stall_words}},
     {.name = "instruction-priority",
      .value_name = "LIST",
-     .summary = "stall types to charge an instruction to first",
+     .summary = "stall types for an instruction, highest priority first",
      .details =
          "Comma-separated list of stall types, highest priority first. An instruction that waits "
          "for several reasons gets the first type that applies (Algorithm 1 of Alsop's thesis). "

@@ -96,7 +96,7 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
     here = exactly(std::move(here), change.here);
   } else {
     here.label = "no ratio";
-    here.reason = "the reference bar has a value of 0";
+    here.reason = "the denominator of the ratio is 0";
   }
   findings.push_back(std::move(here));
 }

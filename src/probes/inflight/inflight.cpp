@@ -64,7 +64,7 @@ std::string loaded_text(const ProbeResult& result) {
   const Finding* const idle = find_value(result.findings, "latency", loaded_series);
   const Finding* const most = find_value(result.findings, "max_loaded_latency", loaded_series);
   if (idle == nullptr || most == nullptr) return {};
-  return fmt::format("{} idle, up to {} under streams", format_seconds(*idle->value),
+  return fmt::format("{} idle, up to {} under load", format_seconds(*idle->value),
                      format_seconds(*most->value));
 }
 
@@ -114,10 +114,11 @@ constexpr Option options[]{
     {.name = "work-items",
      .value_name = "LIST",
      .summary = "work-items per work-group, such as 2-64 or 32,64,128",
-     .details = "Number of work-items in the single work-group of a launch: numbers and ranges, at "
-                "most 256 numbers in all. Default: steps of 2 up to two sub-groups and near jumps, "
-                "otherwise steps of 8 up to the largest work-group. Beyond 256 work-items, the "
-                "steps on hardware are four sub-groups.",
+     .details =
+         "Number of work-items in the single work-group of a launch: numbers and ranges, at "
+         "most 256 numbers in all. Default: steps of 2 up to two sub-groups and near jumps of "
+         "the curve, otherwise steps of 8 up to the largest work-group. Beyond 256 "
+         "work-items, real devices use steps of four sub-groups.",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",

@@ -198,7 +198,9 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
       fmt::format("A {} of {}{} {} explains {} of {}", kind.name, range.low,
                   range.high > range.low ? fmt::format(" to {}", range.high) : "", kind.counted,
                   hypothesis.supporters.size(), format_count(spikes, "jump"));
-  if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
+  if (!hypothesis.is_possible()) {
+    text += fmt::format(", but more {} than that were in flight", kind.counted);
+  }
   if (!hypothesis.against.empty()) {
     const CurveFinding& other = *hypothesis.against.front();
     text +=
@@ -216,14 +218,15 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
 std::string first_reason(const WeighedLimits& judged) {
   switch (judged.kind) {
     case OutstandingKind::ambiguous:
-      return judged.spikes == 1 ? "One jump cannot distinguish a pool from a table"
+      return judged.spikes == 1 ? "One jump cannot distinguish a pool from a table: measure other "
+                                  "numbers of loads or mergers"
                                 : "A pool and a table explain the jumps equally well: measure "
                                   "other numbers of loads or mergers";
     case OutstandingKind::neither:
       return "The jumps agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
-      return judged.spikes == 0 ? "No curve jumps: the limit was not reached, or requests issue "
-                                  "too slowly to reach the limit within one latency"
+      return judged.spikes == 0 ? "No curve has a jump: the limit was not reached, or requests "
+                                  "issue too slowly to reach the limit within one latency"
                                 : "No two jumps agree on a possible number of requests or load "
                                   "instructions: clprobe treats the jumps as scatter";
     case OutstandingKind::request_pool:
@@ -254,7 +257,7 @@ std::vector<std::string> reasons_of(const OutstandingLimit& limit, const Weighed
 }  // namespace
 
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
-  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
+  if (sub_group < 1) throw std::invalid_argument("the sub-group size must be at least 1");
   OutstandingLimit limit;
   Curves used;
   for (const CurveFinding& curve : curves) {
@@ -359,7 +362,7 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
           "{} loads per work-item wait for each other even in a small work-group. The limit is "
-          "possibly that of the compute unit, which never had more loads in flight",
+          "possibly that of the compute unit, because no curve shows more loads in flight",
           found.range->high + 1);
       continue;
     }
@@ -370,7 +373,7 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
   if (range && range->low > range->high) {
     all.reason =
-        "the memories disagree: loads that one memory serves at once wait for each other in "
+        "the memories disagree: loads that one memory serves in parallel wait for each other in "
         "another memory";
     all.at_least = 0;
   } else if (range) {

@@ -129,7 +129,7 @@ Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   Finding advice = finding_of("advice", loaded_series, "", method);
   advice.label = fmt::format(
       "To reach {}, keep {}{:.0f} lines of {:.0f} B in flight per compute unit. For example, run "
-      "{} sub-groups with {} independent one-line loads each, or {} with {}",
+      "{} sub-groups with {} independent one-line loads each, or {} sub-groups with {}",
       of.is_knee_reached ? "the bandwidth at the knee" : "the highest measured bandwidth",
       of.is_knee_reached ? "" : "at least ", lines, line_bytes, few, each(few), many, each(many));
   return advice;

@@ -226,7 +226,8 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
     test.reason = "the load rate is the same at both latencies";
   } else {
     test.limit = ThroughputLimit::different;
-    test.reason = "the loads in flight and their rate both differ between the two latencies";
+    test.reason =
+        "the number of loads in flight and the load rate both differ between the two latencies";
   }
   return test;
 }
@@ -234,8 +235,8 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
 std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
                                             double idle_latency_s, double request_bytes,
                                             int compute_units, const Interval& idle_interval) {
-  if (!(request_bytes > 0.0)) throw std::invalid_argument("a request moves at least one byte");
-  if (compute_units < 1) throw std::invalid_argument("a device has at least one compute unit");
+  if (!(request_bytes > 0.0)) throw std::invalid_argument("the size of a request must be positive");
+  if (compute_units < 1) throw std::invalid_argument("the device must have a compute unit");
   std::vector<LoadedPoint> sorted;
   std::ranges::copy_if(points, std::back_inserter(sorted), [](const LoadedPoint& p) {
     return p.bytes_per_second >= 0.0 && p.latency_s > 0.0;

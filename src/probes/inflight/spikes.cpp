@@ -60,11 +60,11 @@ double beyond_share(std::span<const double> runs, double end) {
 }  // namespace
 
 double harmonic_mean(std::span<const double> values) {
-  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
+  if (values.empty()) throw std::invalid_argument("a harmonic mean needs at least one value");
   double sum = 0.0;
   for (const double value : values) {
     if (!(value > 0.0)) {
-      throw std::invalid_argument("harmonic mean of a value that is not positive");
+      throw std::invalid_argument("a harmonic mean needs positive values");
     }
     sum += 1.0 / value;
   }
@@ -376,7 +376,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   auto jump = next_jump(*sweep, 0);
   while (jump && latencies_after(*sweep, *jump) < min_latencies) {
     found.reason =
-        "after the jump, the time is below 2 latencies, too short for a full pool or table";
+        "after the jump, the time is less than twice the latency, so no pool or table is full";
     jump = next_jump(*sweep, jump->last + 1);
   }
   const Slope slope = slope_to(*sweep, jump ? jump->first : sweep->n.size() - 1);
@@ -474,7 +474,7 @@ void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFindi
 }  // namespace
 
 std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group) {
-  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
+  if (sub_group < 1) throw std::invalid_argument("the sub-group size must be at least 1");
   std::vector<CurveFinding> found;
   found.reserve(curves.size());
   for (const ThreadLatencyCurve& curve : curves) found.push_back(find_spike(curve, sub_group));

@@ -151,9 +151,9 @@ TEST_CASE("where groups collide before they fit the cache main memory has a lowe
   const KernelCauses found = find_kernel_causes(times_of(transpose_sweep(), 1001, 968));
   const KernelCause& main = cause_in(found, "main_memory");
   CHECK(main.is_lower_bound);
-  CHECK(
-      main.reason.find("with 4096 or fewer distinct groups, several groups write the same lines") !=
-      std::string::npos);
+  CHECK(main.reason.find(
+            "with 4096 or fewer distinct groups, several groups write the same cache lines") !=
+        std::string::npos);
 }
 
 TEST_CASE("a kernel that only works gains nothing, and is told so") {
@@ -226,12 +226,12 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   CHECK(found.is_believed);
   CHECK(found.instrument_ratio > max_instrument_ratio);
   CHECK(instrument_reason(found.instrument_interval) ==
-        "not resolved: the interval exceeds the range 0.91 to 1.10");
+        "not resolved: the interval extends beyond the range 0.91 to 1.10");
   CHECK(!in_turns({1.2, 1.21, 1.2, 1.21, 1.2, 1.21}).is_believed);
   CHECK(!in_turns({0.8, 0.81, 0.8, 0.81, 0.8, 0.81}).is_believed);
   found = in_turns({0.5, 1.9, 0.7, 1.5, 0.6, 1.8});
   CHECK(!found.is_believed);
-  CHECK(found.doubt.starts_with("the slowdown by instrumentation is uncertain (0."));
+  CHECK(found.doubt.starts_with("the slowdown from instrumentation is uncertain (0."));
   // Three blocks give no interval, so the ratio is that of the samples.
   CHECK(!in_turns({1.0, 1.0, 1.0}).is_believed);
   times.identity_ns = around(734 * 1.02, 5);

@@ -131,8 +131,8 @@ void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64
   if (folding.collide_from < needed) return;
   cause.is_lower_bound = true;
   const std::string collide = fmt::format(
-      "with {} or fewer distinct groups, several groups write the same lines, which slows only the "
-      "reduced launch",
+      "with {} or fewer distinct groups, several groups write the same cache lines, which slows "
+      "only the launch with a reduced working set",
       folding.collide_from);
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
@@ -336,7 +336,7 @@ std::string instrument_doubt(const KernelCauses& found) {
         found.instrument_ratio);
   }
   if (high <= max_instrument_span * low) return {};
-  return fmt::format("the slowdown by instrumentation is uncertain ({:.2f} to {:.2f} times)", low,
+  return fmt::format("the slowdown from instrumentation is uncertain ({:.2f} to {:.2f} times)", low,
                      high);
 }
 
@@ -384,8 +384,9 @@ std::string bound_of(const ConcurrentRuns& runs, double alone_ns, double busy_ns
              ? fmt::format(
                    "at least: only {:.1f} copies of the kernel's groups fit on the device at once",
                    at_once)
-             : fmt::format("at least: {} concurrent copies do not fill the compute units",
-                           copy_count);
+             : fmt::format(
+                   "at least: the compute units are not full even with {} concurrent copies",
+                   copy_count);
 }
 
 /// Returns the times in which the busiest compute unit has work of a single launch.
@@ -501,7 +502,7 @@ std::string instrument_reason(const Interval& ratio) {
   const bool is_inside =
       ratio.low >= 1.0 / max_instrument_ratio && ratio.high <= max_instrument_ratio;
   if (is_inside) return {};
-  return fmt::format("not resolved: the interval exceeds the range {:.2f} to {:.2f}",
+  return fmt::format("not resolved: the interval extends beyond the range {:.2f} to {:.2f}",
                      1.0 / max_instrument_ratio, max_instrument_ratio);
 }
 

@@ -322,7 +322,7 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};
-  return fmt::format("after the replay, the bytes in {} differ from the program's", wrong);
+  return fmt::format("after the replay, the bytes in {} differ from the program's bytes", wrong);
 }
 
 void add_witness(const Replayed& of, Findings& found) {

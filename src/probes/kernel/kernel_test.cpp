@@ -202,9 +202,9 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "time").reason ==
-        "not reliable: after the replay, the bytes in b0 differ from the program's");
+        "not reliable: after the replay, the bytes in b0 differ from the program's bytes");
   CHECK(need(found, "advice").label ==
-        "No cause reported: after the replay, the bytes in b0 differ from the program's.");
+        "No cause reported: after the replay, the bytes in b0 differ from the program's bytes.");
   CHECK(find_finding(found.findings, "memory") == nullptr);
   // A kernel with nondeterministic results may also differ from the program's results.
   for (Point& point : points) {
@@ -219,7 +219,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   for (Point& point : points) point.facts.set(wrong_buffers_fact, std::string("b1"));
   const Findings wrong = probe.analyse(device_with_events(), points);
   CHECK(need(wrong, "time").reason ==
-        "not reliable: after the replay, the bytes in b1 differ from the program's");
+        "not reliable: after the replay, the bytes in b1 differ from the program's bytes");
   CHECK(find_finding(wrong.findings, "memory") == nullptr);
   // Another version of the kernel may round otherwise, and take another time.
   for (Point& point : points) {

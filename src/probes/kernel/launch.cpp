@@ -146,8 +146,8 @@ cl::Program program_of(const Session& session, const std::string& text, bundle::
     }
     return cl::Program(session.context(), text);
   } catch (const cl::Error& error) {
-    throw DeviceError(fmt::format("the device does not take the program ({}): {}",
-                                  bundle::to_word(form), describe(error)));
+    throw DeviceError(fmt::format("the device rejects the program ({}): {}", bundle::to_word(form),
+                                  describe(error)));
   }
 }
 

@@ -74,8 +74,9 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
                     resident_groups));
   }
   if (tail.whole_waves >= max_waves) {
-    return without_cost(fmt::format("the last of {} waves takes too small a share of the time",
-                                    tail.whole_waves + 1));
+    return without_cost(
+        fmt::format("the last of {} waves takes too small a share of the time to measure",
+                    tail.whole_waves + 1));
   }
   if (whole_ns.empty() || all_ns.empty()) {
     return {.state = CauseState::refused, .reason = "not all required launches were measured"};
@@ -172,7 +173,7 @@ std::string advice_about_tail(const KernelOccupancy& filled, std::optional<doubl
 std::string advice_about_occupancy(const Occupancy& occupancy) {
   return fmt::format(
       "With {} resident groups instead of {} the kernel takes {} longer: groups hide each other's "
-      "waits. To let more groups be resident, use fewer registers or less local memory per group.",
+      "waits. To fit more resident groups, use fewer registers or less local memory per group.",
       occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
 }
 
@@ -211,8 +212,8 @@ std::string text_of(const BufferTransfer& transfer) {
   const std::string buffers = size_text(transfer.bytes) + " of buffers";
   if (transfer.share > whole) {
     return fmt::format(
-        "The kernel uses only a part of its {}: at the memory's bandwidth of {}, transferring all "
-        "of them would take {:.1f} times as long.",
+        "The kernel uses only a part of its {}: at the memory's bandwidth of {}, transferring the "
+        "whole buffers would take {:.1f} times as long as the kernel.",
         buffers, rate, transfer.share);
   }
   if (transfer.share < bound) {
@@ -222,8 +223,8 @@ std::string text_of(const BufferTransfer& transfer) {
         rate, buffers, 1.0 / transfer.share, transfer.share > 0.1 ? 1 : 0);
   }
   return fmt::format(
-      "Memory bandwidth ({}) limits the kernel if the kernel uses all of its {}: transferring them "
-      "once takes {} of the kernel's time.",
+      "Memory bandwidth ({}) limits the kernel if the kernel uses all of its {}: transferring the "
+      "buffers once takes {} of the kernel's time.",
       rate, buffers, percent(transfer.share));
 }
 
@@ -308,8 +309,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   if (tail > first && tail >= starting) return advice_about_tail(filled, app_share);
   if (starting > first) {
     return fmt::format(
-        "Starting {} groups takes {} of the kernel's time, even if they do nothing: do more work "
-        "per launch, or launch fewer groups with more work per work-item.",
+        "Starting {} groups takes {} of the kernel's time, even if the groups do nothing: do more "
+        "work per launch, or launch fewer groups with more work per work-item.",
         filled.groups, percent(starting));
   }
   if (first >= min_share) {

@@ -125,7 +125,8 @@ TEST_CASE("launches without a part of a wave have no tail") {
   CHECK(reason(100, 132) == "all groups run at once");
   CHECK(reason(264, 132) ==
         "no partial wave: 264 groups are a multiple of the 132 that run at once");
-  CHECK(reason(64 * 132 + 1, 132) == "the last of 65 waves takes too small a share of the time");
+  CHECK(reason(64 * 132 + 1, 132) ==
+        "the last of 65 waves takes too small a share of the time to measure");
   CHECK(reason(63 * 132 + 1, 132) == "not all required launches were measured");
   CHECK(reason(133, 0) == "nothing");
   for (const std::uint64_t groups : {100U, 132U, 264U, 64U * 132U + 1U}) {
@@ -176,8 +177,8 @@ TEST_CASE("the sentence is about the largest share") {
   filled = filled_by(1320, 0.5, 0.1);
   filled.starting = KernelCause{.state = CauseState::found, .share = 0.76};
   CHECK(kernel_advice(causes_of(0.29), filled) ==
-        "Starting 1320 groups takes 76 % of the kernel's time, even if they do nothing: do more "
-        "work per launch, or launch fewer groups with more work per work-item.");
+        "Starting 1320 groups takes 76 % of the kernel's time, even if the groups do nothing: do "
+        "more work per launch, or launch fewer groups with more work per work-item.");
   CHECK(is_about_barriers(kernel_advice(causes_of(0.77), filled)));
   // Groups start while others work, so a smaller share is not what fewer groups save.
   filled.starting->share = 0.74;
@@ -199,12 +200,12 @@ TEST_CASE("without a cost, the buffers are held against the memory's bandwidth")
         "buffers 1.4 times. No cause reported: unknown.");
   CHECK(said(0.71).starts_with(
       "Memory bandwidth (57.0 GB/s) limits the kernel if the kernel uses all of its 64 MiB of "
-      "buffers: transferring them once takes 71 % of the kernel's time."));
+      "buffers: transferring the buffers once takes 71 % of the kernel's time."));
   CHECK(said(1.24).starts_with(
       "Memory bandwidth (57.0 GB/s) limits the kernel if the kernel uses all"));
   CHECK(said(1.26).starts_with(
       "The kernel uses only a part of its 64 MiB of buffers: at the memory's bandwidth of 57.0 "
-      "GB/s, transferring all of them would take 1.3 times as long."));
+      "GB/s, transferring the whole buffers would take 1.3 times as long as the kernel."));
   CHECK(said(0.05).find("transfers its 64 MiB of buffers 20 times.") != std::string::npos);
   // A cost that was found is the answer.
   CHECK(kernel_advice(causes_of(0.6), {}, {}, BufferTransfer{1.0, 1.0, 0.5})

@@ -95,7 +95,7 @@ FactorVerdicts rewriting_verdicts(const Parameters& facts) {
     if (facts.text_or(absence_of(row_of(each).cause.name), "") == not_present) continue;
     verdicts.at(static_cast<std::size_t>(each)) = {
         Possibility::refused,
-        "with rewritten kernels, clprobe counts this cause as a part of memory and local memory"};
+        "in rewritten kernels, clprobe counts this cause as part of memory and local memory"};
   }
   for (const Removal& each : removals_in(facts)) {
     verdicts.at(static_cast<std::size_t>(each.factor)) = {Possibility::usable, {}};

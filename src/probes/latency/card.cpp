@@ -175,10 +175,10 @@ std::string in_order_levels(const ProbeResult& result, std::string_view series) 
   return text;
 }
 
-/// Returns "a loop around each load adds 0.07 % to its latency".
+/// Returns "a loop around each load adds 0.07 % to the latency".
 std::string loop_text(const Finding& added) {
   if (!added.value) return added.reason;
-  return fmt::format("a loop around each load adds {:.2g} % to its latency", 100.0 * *added.value);
+  return fmt::format("a loop around each load adds {:.2g} % to the latency", 100.0 * *added.value);
 }
 
 /// Returns "; 12 % below L1", "; 2.1 times L1", "; like L1", "; same as global" or an empty string.

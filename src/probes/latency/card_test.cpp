@@ -155,7 +155,7 @@ TEST_CASE("a row says what a loop around each load adds") {
   Card found = card(result);
   CHECK(found.unseen.empty());
   REQUIRE(found.rows.size() == 1);
-  CHECK(found.rows[0].text == "a loop around each load adds 7 % to its latency");
+  CHECK(found.rows[0].text == "a loop around each load adds 7 % to the latency");
   result.findings.front().value.reset();
   result.findings.front().reason = "not measured";
   CHECK(card(result).rows[0].text == "not measured");

@@ -214,7 +214,7 @@ void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
   constexpr double faster = 0.9;
   Finding finding =
       finding_of("in_order_from", in_order_series, "bytes", "compared with random order");
-  finding.reason = "address order is not faster at the largest working set";
+  finding.reason = "address order is not faster than random order at the largest working set";
   const auto is_faster = [&](const CurvePoint& each) {
     return ratio_to(global, each).value_or(HUGE_VAL) <= faster;
   };

@@ -147,7 +147,7 @@ void Chase::build_chase() {
   } catch (const DeviceError& error) {
     // If the same kernel builds with a smaller table, the compiler refuses the size of this table.
     if (spec_.preamble.empty() || !builds_small_table()) throw;
-    throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
+    throw Unsupported(fmt::format("the driver's compiler rejects a constant table of {}: {}",
                                   format_bytes({shape_.working_set_bytes}), error.what()));
   }
 }

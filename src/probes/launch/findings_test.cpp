@@ -187,7 +187,7 @@ TEST_CASE("launch: without as many plain launches a cost cannot be told") {
   const Findings found = analyse(device_with_events(), points);
   const Finding& cost = get(found, "extra_cost", "event");
   CHECK_FALSE(cost.value.has_value());
-  CHECK(cost.reason == "256 launches of the series queued were not measured");
+  CHECK(cost.reason == "256 launches per wait were not measured in the series queued");
 }
 
 TEST_CASE("launch: of builds the least counts") {

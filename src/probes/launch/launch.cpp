@@ -217,7 +217,7 @@ Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<
   });
   if (same == plain.end()) {
     return without_value("extra_cost", series, difference_method,
-                         fmt::format("{} launches of the series {} were not measured",
+                         fmt::format("{} launches per wait were not measured in the series {}",
                                      cost.shape.launches, queued_series),
                          "seconds");
   }
@@ -350,7 +350,7 @@ constexpr Option options[]{
      .value_name = "MS",
      .summary = "idle time in ms before each launch of the series after-idling",
      .details = "Idle time of the device before each launch of the series `after-idling`, in "
-                "milliseconds. Default: 100, and 2000 with --thorough.",
+                "milliseconds. Default: 100, or 2000 with --thorough.",
      .value = Number{1, 60000}},
 };
 
@@ -465,7 +465,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "launch",
     .title = "Launches",
-    .question = "What does launching a kernel cost, alone and among many launches?",
+    .question = "What does a kernel launch cost, alone and among many launches?",
     .options = options,
     .series = declared_series,
     .findings = finding_specs,

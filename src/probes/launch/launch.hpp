@@ -94,7 +94,7 @@ inline constexpr std::array all_series{
                "extra_cost", 0, 16},
     SeriesSpec{"idle-queues-64", "launches with 64 additional idle queues", Manner::plain,
                "extra_cost", 0, 64},
-    SeriesSpec{idle_series, "launch after the device was idle", Manner::after_idling,
+    SeriesSpec{idle_series, "launch after the device has been idle", Manner::after_idling,
                "cold_round_trip"},
     SeriesSpec{local_size_series, "launch with a new work-group size", Manner::new_local_size,
                "first_launch"},

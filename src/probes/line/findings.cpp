@@ -71,7 +71,8 @@ Finding line_of(std::span<const MeasuredRing> rings, const std::vector<Level>& l
     const auto fit = fit_of(curve_of(rings, spacings[k]), *latency);
     const bool is_known = fit && (!fit->is_more || fit->nodes >= clear_step * fits);
     if (!is_known) {
-      finding.reason = "too few rings around the end of this level: repeat on an idle device";
+      finding.reason =
+          "too few rings with sizes near the end of this level: repeat on an idle device";
       return finding;
     }
     step = fit->nodes / fits;
@@ -89,7 +90,7 @@ Finding line_of(std::span<const MeasuredRing> rings, const std::vector<Level>& l
   }
   if (line == 0) {
     return at_least(std::move(finding), spacings.front(),
-                    "fewer nodes fit at this distance than at half of it");
+                    "fewer nodes fit at this distance than at half this distance");
   }
   return with_value(finding, bytes, static_cast<double>(spacings[line + 1]), bytes);
 }
@@ -145,7 +146,7 @@ Finding fetch_of(const SecondLoads& loads, std::string_view series, std::size_t 
   constexpr double equal_latency = 1.1;
   if (loads.back().second < equal_latency * loads.front().second) {
     return at_least(std::move(finding), loads.back().first,
-                    "the second word takes equally long at all distances");
+                    "loading the second word takes equally long at all distances");
   }
   const Steps steps = steps_of(loads);
   const std::size_t step = i == 0 ? steps.begin : steps.end;
@@ -154,7 +155,7 @@ Finding fetch_of(const SecondLoads& loads, std::string_view series, std::size_t 
   const double ratio = loads[steps.end].second / loads[steps.begin - 1].second;
   if (ratio < clear_step) {
     finding.reason = fmt::format(
-        "no clear step: the second word takes {} times as long at {} bytes as at {} bytes",
+        "no clear step: loading the second word takes {} times as long at {} bytes as at {} bytes",
         format_number(ratio), loads[steps.end].first, loads[steps.begin - 1].first);
     return finding;
   }
@@ -255,8 +256,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     add_filling(found, i, has_shelf);
   }
   if (found.findings.empty()) {
-    found.findings.push_back(
-        without_value("line", spacing_series, by_nodes, "no end of a cache was found", "bytes"));
+    found.findings.push_back(without_value("line", spacing_series, by_nodes,
+                                           "no cache ends within the measured sizes", "bytes"));
   }
   return found;
 }

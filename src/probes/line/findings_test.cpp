@@ -119,7 +119,8 @@ TEST_CASE("line: a step that is not clear has a reason") {
   fetch = find_finding(findings, "fetch", pairs_series);
   CHECK_FALSE(fetch->value.has_value());
   CHECK(fetch->reason ==
-        "no clear step: the second word takes 1.50 times as long at 64 bytes as at 32 bytes");
+        "no clear step: loading the second word takes 1.50 times as long at 64 bytes as at 32 "
+        "bytes");
   CHECK(fetch->low.has_value() == false);
 }
 

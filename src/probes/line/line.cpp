@@ -24,8 +24,8 @@ namespace {
 
 constexpr Series declared_series[]{
     {spacing_series, "loads of single words, by the distance between words"},
-    {pairs_series, "loads of two close words that miss L1"},
-    {cold_series, "loads of two close words that miss all caches"},
+    {pairs_series, "pairs of loads from nearby words that are not in L1"},
+    {cold_series, "pairs of loads from nearby words that are in no cache"},
 };
 
 constexpr FindingSpec finding_specs[]{
@@ -121,7 +121,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
           not_measured("fetch", cold_series,
                        runs_items_in_turn(device)
                            ? "a CPU's prefetchers learn the distance between two words"
-                           : "the memory is too small to displace a ring from all caches"));
+                           : "the available memory is too small to evict a ring from all caches"));
     } else {
       for (const std::uint64_t distance : distances) {
         result.points.push_back(point_of(cold_series,
@@ -205,7 +205,7 @@ Preparer open(Session& session) { return open_rings(session, "line.cl"); }
 const Probe probe{
     .id = "line",
     .title = "Cache lines",
-    .question = "How many bytes do caches fetch at a time, and how large are their lines?",
+    .question = "How many bytes do caches fetch at a time, and how large are cache lines?",
     .unit = Unit::seconds,
     .series = declared_series,
     .findings = finding_specs,

@@ -90,11 +90,12 @@ Preparer open(Session& session) {
 }  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
-const Probe probe{.id = "arithmetic",
-                  .title = "Arithmetic",
-                  .question = "How long does one link of a chain of arithmetic operations take?",
-                  .lends_references = true,
-                  .plan = plan,
-                  .open = open};
+const Probe probe{
+    .id = "arithmetic",
+    .title = "Arithmetic",
+    .question = "How long does one link in a chain of dependent arithmetic operations take?",
+    .lends_references = true,
+    .plan = plan,
+    .open = open};
 
 }  // namespace clprobe::arithmetic

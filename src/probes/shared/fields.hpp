@@ -160,7 +160,7 @@ class FieldReader {
     if (const auto known = find(std::string_view(word))) {
       field = *known;
     } else {
-      note(unknown_, name, "is not one of the known words");
+      note(unknown_, name, "is not one of the known values");
     }
   }
 

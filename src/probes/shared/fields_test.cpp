@@ -113,8 +113,8 @@ TEST_CASE("the first field that is missing or wrong is named") {
   CHECK(problem_with("count", 1.0) == "'count' is not a whole number");
   CHECK(problem_with("price", std::string("much")) == "'price' is not a whole number");
   CHECK(problem_with("owner", std::int64_t{1}) == "'owner' is not text");
-  CHECK(problem_with("fruit", std::string("plum")) == "'fruit' is not one of the known words");
-  CHECK(problem_with("timer", std::string("sundial")) == "'timer' is not one of the known words");
+  CHECK(problem_with("fruit", std::string("plum")) == "'fruit' is not one of the known values");
+  CHECK(problem_with("timer", std::string("sundial")) == "'timer' is not one of the known values");
 }
 
 TEST_CASE("what a stored point has and cannot be is found, what it lacks is not") {

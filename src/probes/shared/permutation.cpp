@@ -38,7 +38,7 @@ std::uint32_t next_key(std::uint32_t key, int times = 1) {
 
 Permutation::Permutation(std::uint32_t nodes, std::uint32_t key)
     : nodes_(nodes), key_(key), bits_(31U - static_cast<std::uint32_t>(std::countl_zero(nodes))) {
-  if (nodes == 0) throw std::out_of_range("a permutation has at least one node");
+  if (nodes == 0) throw std::out_of_range("a permutation must have at least one node");
   mask_ = (std::uint32_t{1} << bits_) - 1;
 }
 

@@ -330,7 +330,7 @@ TEST_CASE("a disturbance that hides a saving or a free resource leaves no cause 
   const Findings no_cause = disturbed("stall");
   CHECK_FALSE(find(no_cause, "first_cause", "barrier")->value.has_value());
   CHECK(find(no_cause, "noise", "barrier")->reason ==
-        "the first cause is unknown, so noise cannot confirm it");
+        "the largest cause is unknown, so noise cannot confirm it");
   const Findings no_share = disturbed("absorbed");
   CHECK(find(no_share, "first_cause", "barrier")->value.has_value());
   CHECK(find(no_share, "noise", "barrier")->label == "not known");

@@ -83,7 +83,7 @@ double free_of_busiest(std::string_view bar, std::span<const Finding> findings) 
 }
 
 constexpr std::string_view issue_label = "no stall: issue";
-constexpr std::string_view no_first_cause = "the largest saving does not differ from 0";
+constexpr std::string_view no_first_cause = "the largest saving does not differ clearly from 0";
 constexpr std::string_view not_resolved = "not resolved: the interval includes 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
@@ -273,7 +273,7 @@ void decide_noise(Finding& noise, std::span<const Finding> findings) {
   const Agreement agreement =
       cause ? compare_with_noise(resource_of(*cause), noise_in(noise.series, findings))
             : Agreement{NoiseVerdict::unknown,
-                        "the first cause is unknown, so noise cannot confirm it"};
+                        "the largest cause is unknown, so noise cannot confirm it"};
   constexpr std::string_view words[]{noise_agrees, "inconclusive", "not known"};
   noise.label = words[static_cast<std::size_t>(agreement.verdict)];
   noise.reason = agreement.reason;

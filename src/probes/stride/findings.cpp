@@ -120,7 +120,8 @@ class Curve {
 
 std::string problem_of(std::span<const CurvePoint> points) {
   if (points.size() < min_points) {
-    return fmt::format("{} strides were measured, but {} are needed", points.size(), min_points);
+    return fmt::format("{} strides were measured, but at least {} are needed", points.size(),
+                       min_points);
   }
   constexpr double rounding = 1e-6;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -347,7 +348,7 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
       const std::string tail =
           verdict.has_end_droop
               ? fmt::format(
-                    ", and keep the stride below {}, which reaches only {} of the best bandwidth",
+                    ", and keep the stride below {}, where the bandwidth is only {} of the best",
                     bytes_text(points.back().stride_bytes), percent(points.back().bandwidth))
               : std::string();
       return fmt::format(
@@ -420,8 +421,9 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
 }
 
 void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
-  Finding kind =
-      finding_of("class", curve.name, "", "bandwidth at stride 1, knee, largest strides");
+  Finding kind = finding_of("class", curve.name, "",
+                            "bandwidth at a stride of one element, at the knee and at the largest "
+                            "strides");
   if (verdict.kind == CurveClass::unclear) {
     kind.reason = "not clear: " + verdict.unclear_reason;
   } else {
@@ -432,7 +434,7 @@ void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& ve
 
 void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   constexpr std::string_view method =
-      "90 % or more of the bandwidth of the fast strides from here on";
+      "at least 90 % of the bandwidth of the fast strides from this stride on";
   if (verdict.kind == CurveClass::gpu_coalescing) {
     // The interval extends from the previous stride, which is too small, to the stride of the
     // knee.
@@ -455,16 +457,16 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
 /// Adds the sector and the sub-group that the rise of the curve with the stride indicates.
 void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
-  Finding sector =
-      finding_of("sector", curve.name, "bytes", "end of growth proportional to the stride");
+  Finding sector = finding_of("sector", curve.name, "bytes",
+                              "stride up to which bandwidth grows proportionally");
   if (verdict.sector) {
     sector.value = curve.points[*verdict.sector].stride_bytes;
   } else {
     sector.reason = verdict.no_sector_reason;
   }
   found.findings.push_back(std::move(sector));
-  Finding lanes =
-      finding_of("sub_group", curve.name, "", "largest growth beyond the sector, in words");
+  Finding lanes = finding_of("sub_group", curve.name, "",
+                             "stride with the largest growth beyond the sector, in words");
   if (verdict.sub_group) {
     lanes.value = curve.points[*verdict.sub_group].stride_bytes / lane_bytes;
     lanes.method += " of 4 bytes";
@@ -479,9 +481,10 @@ void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& cur
 
 void add_irregularities(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   if (verdict.has_end_droop && verdict.kind != CurveClass::cpu_serial) {
-    Finding droop = finding_of("end_droop", curve.name, "share",
-                               fmt::format("lost at a stride of {}, below 93 % of the best",
-                                           bytes_text(curve.points.back().stride_bytes)));
+    Finding droop = finding_of(
+        "end_droop", curve.name, "share",
+        fmt::format("bandwidth lost at a stride of {}, which reaches less than 93 % of the best",
+                    bytes_text(curve.points.back().stride_bytes)));
     droop.value = 1.0 - verdict.last_share;
     found.findings.push_back(std::move(droop));
   }

@@ -307,7 +307,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const Shape& shape = stream->shape();
   Work work;
   if (shape.per_launch && max_batches(device, shape) < shape.batches()) {
-    throw Unsupported("the driver ends long loops, so one launch cannot move the whole buffer");
+    throw Unsupported(
+        "the driver cuts long loops short, so one launch cannot move the whole buffer");
   }
   const std::uint64_t bytes_of_batch = shape.unroll() * shape.grid * shape.element_bytes();
   const std::uint64_t batches_of_iteration = shape.per_launch ? shape.batches() : 1;

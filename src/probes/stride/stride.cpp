@@ -34,7 +34,8 @@ constexpr Option options[]{
      .summary = "elements per buffer, a power of two such as 2^28 or 256M",
      .details =
          "Elements per buffer, a power of two: `268435456`, `256M` or `2^28`. Default: 1 GiB per "
-         "buffer on a large GPU, 256 MiB on a small one, four times the last-level cache on a CPU.",
+         "buffer on a GPU with at least 16 GiB of memory, 256 MiB on other GPUs and with --quick, "
+         "four times the last-level cache on a CPU.",
      .value = Count{.power_of_two = true}},
     {.name = "grid",
      .value_name = "N",
@@ -86,8 +87,8 @@ constexpr Option options[]{
      .summary = "how much data a launch moves",
      .details =
          "How much data a launch moves. `whole`: the whole buffer, however long that takes. "
-         "`usual`: the whole buffer, but only a part of it on a CPU, or on any device if a launch "
-         "would take more than 100 ms. `whole` needs `--timer event`. Default: `usual`.",
+         "`usual`: a part of the buffer on a CPU, or if a launch would take more than 100 ms; "
+         "otherwise the whole buffer. `whole` needs `--timer event`. Default: `usual`.",
      .value = Choice{per_launch_choices}},
 };
 
@@ -317,7 +318,7 @@ bool has_svm(const DeviceInfo& device) {
 /// supports both, returns an empty string.
 std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
-    return "the device does not support double";
+    return "the device does not support doubles";
   }
   if (kind.buffer == BufferKind::svm && !has_svm(device)) {
     return "the device has no shared virtual memory";
@@ -336,7 +337,7 @@ std::string find_obstacle(const DeviceInfo& device, const Options& requested, co
            "one; omit --per-launch";
   }
   if (shape.elements <= largest / Bytes{shape.element_bytes()}) return {};
-  return fmt::format("{} elements of {} need more than {} of memory", shape.elements,
+  return fmt::format("{} elements of {} need more than the available {} of memory", shape.elements,
                      format_bytes({shape.element_bytes()}), format_bytes(largest));
 }
 

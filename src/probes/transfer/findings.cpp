@@ -327,9 +327,9 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
       finding.label = path_by_host;
     } else if (rate > staged) {
       finding.reason =
-          "the rate fits two paths: pipelined through the host, or directly over the same link";
+          "the rate fits two paths: pipelined through the host, or direct over the same link";
     } else {
-      finding.reason = "the transfer is slower than a path through the host";
+      finding.reason = "the transfer is slower than a transfer through the host would be";
     }
   }
   return finding;

@@ -397,7 +397,7 @@ TEST_CASE("transfer: without a link there is a reason, or nothing in older runs"
   const Findings found = analyse(gpu_on_link(), points);
   CHECK_FALSE(found_in(found, "share_of_link").value.has_value());
   CHECK(found_in(found, "share_of_link").reason ==
-        "transfers are faster than this link, so they take another path");
+        "transfers exceed this link's peak rate, so they take another path");
 }
 
 }  // namespace clprobe::transfer

@@ -54,7 +54,7 @@ void add_share(Findings& found, const std::string& link) {
   Finding share = finding_of("share_of_link", pinned_series, "share", "compared with " + link);
   share.source = Source::derived;
   if (*rate->value > clearly_above * peak) {
-    share.reason = "transfers are faster than this link, so they take another path";
+    share.reason = "transfers exceed this link's peak rate, so they take another path";
   } else {
     share =
         with_value(std::move(share), *rate->value / peak, rate->low.value_or(*rate->value) / peak,

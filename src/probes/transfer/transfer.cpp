@@ -248,7 +248,8 @@ Card card(const ProbeResult& result) {
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "transfer sizes: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma-separated list",
+     .summary = "transfer sizes: a size (64KiB), a range (1KiB-256MiB), a range with a ratio "
+                "(1KiB-256MiB*2), or a comma-separated list",
      .details =
          "Size of a transfer in each direction: one size (`64KiB`), a range (`1KiB-256MiB`), a "
          "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma-separated list "
