@@ -458,7 +458,7 @@ TEST_CASE("A jump to less than 2 latencies is no limit, and hides none behind it
   raise(100, 100.0);
   auto found = find_spikes(curves, warp);
   CHECK_FALSE(found[0].spike);
-  CHECK(mentions(found[0].reason, "2 latencies"));
+  CHECK(mentions(found[0].reason, "twice the latency"));
   raise(300, 250.0);
   found = find_spikes(curves, warp);
   REQUIRE(found[0].spike);

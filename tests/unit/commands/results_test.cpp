@@ -61,8 +61,9 @@ TEST_CASE("a stored run without the chart of a picture is refused, with what the
   run.results.push_back({.probe = "bandwidth"});
   CHECK_THROWS_WITH_AS(
       Results(options).finish({&run, 1}),
-      doctest::Contains("roofline.svg: no run has a roofline, which needs the bandwidths of "
-                        "`bandwidth` and the peaks of `compute`: measure both in one run"),
+      doctest::Contains("roofline.svg: no run has a roofline, which needs bandwidths measured by "
+                        "`bandwidth`, and arithmetic peaks measured by `compute`: measure both in "
+                        "one run"),
       cli::UsageError);
 }
 
