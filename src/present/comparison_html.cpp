@@ -430,8 +430,8 @@ std::string html_of_comparison(const Comparison& comparison, std::span<const Run
                   .navigation = links + R"(<a href="#data">data</a>)",
                   .main = summary_section(comparison, runs, names) + changes_section(comparison) +
                           sections + unmatched_section(comparison) + std::string(data_text),
-                  .without_scripts = "Without JavaScript the rows cannot be filtered. All verdicts "
-                                     "are in the page.",
+                  .without_scripts = "Without JavaScript the rows cannot be filtered. The page "
+                                     "shows all verdicts.",
                   .files = files});
 }
 

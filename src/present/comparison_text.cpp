@@ -313,7 +313,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
     notes.push_back(
         fmt::format("the core clock's rate differs by {:.2g} %: values measured in cycles are "
-                    "judged in cycles, and their ratios exclude this difference",
+                    "judged in cycles, so this difference does not affect their ratios",
                     100.0 * std::fabs(*ratio - 1.0)));
   }
   return notes;

@@ -424,8 +424,8 @@ std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
                   .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
                           section_html("devices", "Devices and provenance", in_cards(cards)) +
                           section_html("data", "Raw data", data_text),
-                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
-                                     "other content is in the page.",
+                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. The "
+                                     "page shows all other content.",
                   .runs = runs_data(runs),
                   .files = fmt::format("[{},{}]",
                                        data_file("Findings (CSV)", "clprobe-findings.csv",

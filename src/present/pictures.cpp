@@ -324,7 +324,7 @@ constexpr Writer formats::svg{
     .ending = ".svg",
     .details =
         "An `.svg` file is one chart. If the run has several probes, begin the file name with the "
-        "probe to draw, as in `latency.svg`, or with a chart of the card, as in `roofline.svg`. ",
+        "probe to draw, as in `latency.svg`, or with another chart's name, as in `roofline.svg`. ",
     .runs = svg_of_runs,
     .is_of_one_probe = true};
 

@@ -28,7 +28,8 @@ struct ViewTitle {
 constexpr std::array view_titles{
     ViewTitle{stack_view_gsi, "one cause per cycle (GSI)"},
     ViewTitle{stack_view_all_causes, "each cycle divided among all its causes"},
-    ViewTitle{stack_view_shapley, "time saved by removing each cause (mean over all orders)"},
+    ViewTitle{stack_view_shapley,
+              "time saved by removing each cause (mean over all orders of removal)"},
     ViewTitle{stack_view_clock, "time by in-kernel clocks"},
 };
 

@@ -53,7 +53,7 @@ constexpr std::array warning_texts{
                 "close other programs, lock the clocks, or repeat with --thorough"},
     WarningText{"drift_not_followed", "drift not tracked",
                 "the reference point that detects speed changes failed: {reason}",
-                "a change of speed would go unnoticed"},
+                "clprobe would not notice a change of speed; repeat the run"},
     WarningText{"wide_intervals", "scattering samples",
                 "the samples of {points} of {of_points point} scatter by up to {widest_share}",
                 "--thorough takes more samples per point"},
@@ -119,8 +119,8 @@ constexpr std::array warning_texts{
     WarningText{"above_reported_peak", "more than the reported peak",
                 "memory was read at {peak_share} of the reported peak of {peak_bytes_per_second} "
                 "({bus_bits bit} at {clock_mhz} MHz)",
-                "the reported clock or width is wrong, or a cache served part of the accesses: "
-                "repeat with larger --sizes"},
+                "the reported memory clock or bus width is wrong, or a cache served part of the "
+                "accesses: repeat with larger --sizes"},
     WarningText{"narrow_link", "a slow link to the host",
                 "during transfers the link was {link}, but its maximum is {max_link}",
                 "reseat the card; check the slot, its riser and the BIOS settings"},

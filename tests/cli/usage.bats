@@ -43,7 +43,7 @@ setup() {
   clprobe report runs
   [[ $status -eq 0 && $output == *'simulated gsi'* && $stderr == *'clprobe import'*'is skipped'* ]]
   clprobe report runs/one.json latensy
-  fails_with 2 "no file 'latensy'" "the probe 'latency'"
+  fails_with 2 "file 'latensy' does not exist" "the probe 'latency'"
   clprobe report runs/other.json
   fails_with 2 'clprobe import'
 }

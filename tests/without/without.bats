@@ -25,7 +25,7 @@ setup() { cd "$BATS_TEST_TMPDIR" || return; }
   if [ "$CLPROBE_PROFILE" = 0 ]; then
     run --separate-stderr "$CLPROBE" profile -- true
     [ "$status" -eq 2 ]
-    [[ "$stderr" == *'this build has no `profile`: configure it with -DCLPROBE_PROFILE=ON'* ]]
+    [[ "$stderr" == *'this build has no `profile`: rebuild clprobe with -DCLPROBE_PROFILE=ON'* ]]
   fi
   if [ "$CLPROBE_SIMULATION" = 0 ]; then
     run --separate-stderr "$CLPROBE" -d sim:gsi latency

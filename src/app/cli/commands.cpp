@@ -42,10 +42,10 @@ constexpr std::array commands{
                .command = Command::describe,
                .summary = "write the device's main numbers as short JSON, for other programs",
                .details = "Run all probes, or read saved runs (JSON files), and write about 60 "
-                          "numbers of each device as JSON: capacities, bandwidths, latencies, "
+                          "numbers per device as JSON: capacities, bandwidths, latencies, "
                           "peaks and costs, with intervals. Names and units are stable (`clprobe "
                           "explain describe`). `-o FILE` takes any file name. The output has no "
-                          "samples, so save a run first to keep them."},
+                          "samples: to keep the samples, save a run, then describe that run."},
     CommandRow{.word = "doctor",
                .arguments = "[FILE]...",
                .command = Command::doctor,
@@ -64,19 +64,19 @@ constexpr std::array commands{
             "each finding, report whether it is the same as in the baseline, better, worse, "
             "different or unclear. A folder stands for all `.json` files below it. If `--` "
             "separates the files, the files before it are baseline runs and the files after it are "
-            "new runs. The verdicts then account for run-to-run variation. If probes are named, "
-            "only these are compared. `-v` adds the reason for every verdict."},
+            "new runs. The verdicts then account for run-to-run variation. To compare only some "
+            "probes, name these probes. `-v` adds the reason for every verdict."},
     CommandRow{
         .word = "compare --live",
         .arguments = "[PROBE [ITS OPTIONS]]...",
         .command = Command::live,
         .summary = "measure two devices, or one device under two drivers, alternately",
         .details =
-            "Measure two sides and compare their headlines (main findings). Side A, the baseline, "
+            "Measure two sides and compare their main findings. Side A, the baseline, "
             "is `--device` with `--a-env`; side B is `--b-device` with `--b-env`. clprobe measures "
             "each side once, by default as with `--quick`. It then alternates between the sides "
-            "until every headline is decided or `--time-budget` is used up. Disturbances of the "
-            "host affect both sides alike, so alternating detects far smaller changes than a "
+            "until every main finding is decided or `--time-budget` is used up. Disturbances of "
+            "the host affect both sides alike, so alternating detects far smaller changes than a "
             "comparison of two saved runs."},
     CommandRow{.word = "import",
                .arguments = "FILE...",

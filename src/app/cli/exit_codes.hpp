@@ -26,8 +26,8 @@ struct ExitRow {
 
 inline constexpr std::array exit_rows{
     ExitRow{exit_ok, "success",
-            "All requested work was done. A feature that the device does not support is not a "
-            "failure."},
+            "All requested work was done. Features that the device lacks do not count as "
+            "failures."},
     ExitRow{exit_failed, "a probe or a profiled program failed, or a result could not be written",
             "A probe, a profiled program or clprobe itself failed. Other causes: a profiled "
             "program made no OpenCL calls, or a result could not be written completely (full disk, "
@@ -41,8 +41,8 @@ inline constexpr std::array exit_rows{
             "The findings meet the condition of `--fail-on`."},
     ExitRow{exit_undecided, "the condition of --fail-on cannot be decided",
             "The condition of `--fail-on` cannot be decided: nothing could be compared, or needed "
-            "results are missing or incomplete. Another cause: one baseline run and one new run "
-            "cannot show why a value changed (measure several of each)."},
+            "results are missing or incomplete. Another cause: single runs cannot separate a "
+            "change from disturbances of the host (measure several baseline and new runs)."},
     ExitRow{exit_interrupted, "interrupted",
             "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Earlier results are kept and marked "
             "as interrupted."},

@@ -153,9 +153,9 @@ constexpr std::array table{
          .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
          .details =
              "Approximate time for all probes of one device together: `500ms`, `30s`, `2min` "
-             "or `1h`. clprobe stops measuring a point once the point reaches the target "
-             "precision. Without a budget, clprobe measures all points of a simulated "
-             "device. With `compare --live`, the budget is the time for alternating, which "
+             "or `1h`. clprobe stops measuring a point once its result reaches the target "
+             "precision. On a simulated device without a budget, clprobe measures all "
+             "points. With `compare --live`, the budget is the time for alternating, which "
              "begins after one measurement of each side. By default, clprobe alternates "
              "until about a minute after its start, but for at least 20s.",
          .update = store<&Options::time_budget, parse_duration>},
@@ -187,8 +187,8 @@ constexpr std::array table{
          .commands = with_probes | profiling,
          .summary = "in-kernel clock",
          .details = "Clock that kernels read. With `auto`, clprobe takes the device's best clock "
-                    "that passes its self-test. With `none`, it uses the times of launches "
-                    "instead. With any other value, it tries only the named clock.",
+                    "that passes its self-test. With `none`, clprobe times whole launches "
+                    "instead. With any other value, clprobe tries only the named clock.",
          .choices = clock_words,
          .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" stores no ClockKind
     Flag{.name = "seed",
@@ -255,22 +255,22 @@ constexpr std::array table{
     Flag{.name = "list",
          .category = Category::profiling,
          .commands = profiling,
-         .summary =
-             "only list the program's kernels, with the number of launches and the device time",
-         .details = "Only list the program's kernels, with the number of launches, the device time "
-                    "and the work sizes. Capture and replay nothing.",
+         .summary = "list the program's kernels with launch counts and device times; replay none",
+         .details = "List the program's kernels with the number of launches, the device time and "
+                    "the work sizes. Capture and replay nothing.",
          .update = set<&Options::list_kernels, true>},
     Flag{.name = "kernel",
          .value_name = "NAME[:N]",
          .kind = ValueKind::text,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "capture only this kernel: its N-th launch, or else a typical launch",
+         .summary = "capture only this kernel: its N-th launch, or without N a typical launch",
          .details =
              "Capture only this kernel. N selects the kernel's N-th launch in a process, "
-             "whatever its work size. Without N, clprobe captures a typical launch, whose "
-             "time is close to the mean. Without `--kernel`, clprobe captures a launch of "
-             "each of the kernels that together take 80 % of the device time, at most three.",
+             "counting launches of all work sizes. Without N, clprobe captures a typical "
+             "launch, whose time is close to the mean. Without `--kernel`, clprobe captures "
+             "one launch of each main kernel. The main kernels are the top kernels by device "
+             "time: as many as cover 80 % of it, at most three.",
          .update = store_kernel},
     Flag{
         .name = "keep",
@@ -324,8 +324,8 @@ constexpr std::array table{
          .summary = "saved latency run on this device, used to name memory levels",
          .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
                     "report then names the level that holds a kernel's buffers, and states the "
-                    "number of work-groups at which a faster level would hold them. The levels are "
-                    "marked on the curve in the report.",
+                    "number of work-groups at which a faster level would hold these buffers. The "
+                    "curve in the report also marks the levels.",
          .update = store<&Options::levels_file>},
     Flag{.name = "with-secrets",
          .category = Category::profiling,
@@ -359,8 +359,8 @@ constexpr std::array table{
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with code 4 if a joint test at 5 % shows that a finding is worse, or "
-                    "with `changed` that it is better, worse or different (default never)",
+         .summary = "exit with code 4 if a finding is worse (`worse`), or if a finding is better, "
+                    "worse or different (`changed`), in a joint test at 5 % (default never)",
          .details =
              "Exit with code 4 if a finding is worse (`worse`), or if a finding is better, worse "
              "or different (`changed`). Default: `never`. All findings that the baseline and the "
@@ -419,8 +419,8 @@ constexpr std::array table{
          .commands = importing,
          .summary = "clock rate of the measured device, such as 1.98GHz or 1980MHz",
          .details = "Clock rate of the measured device, such as `1.98GHz` or `1980MHz`. clprobe "
-                    "uses it to convert latencies from cycles to seconds or from seconds to "
-                    "cycles. It overrides a clock rate in the file.",
+                    "uses this rate to convert latencies between cycles and seconds. The option "
+                    "overrides a clock rate in the file.",
          .update = store<&Options::clock_hertz, parse_frequency>},
     Flag{.name = "label",
          .value_name = "NAME",
@@ -517,7 +517,7 @@ constexpr std::array table{
          .category = Category::hidden,
          .commands = bit(Command::worker),
          .summary = "measure for another clprobe",
-         .details = "Measure for another clprobe, over file descriptor 3.",
+         .details = "Measure on behalf of another clprobe process, over file descriptor 3.",
          .update = set<&Options::command, Command::worker>},
 };
 

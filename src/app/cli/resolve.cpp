@@ -249,7 +249,7 @@ void check_profiled(const Options& options) {
         "folder");
   }
   if (options.kernel_file.empty() && !options.launch_file.empty()) {
-    throw UsageError("--launch needs --kernel-file FILE.cl, the source of the kernel");
+    throw UsageError("--launch needs the kernel's source: add --kernel-file FILE.cl");
   }
 }
 
@@ -286,8 +286,9 @@ void check_described(const Options& options, const Typed& typed, const Names& pr
   if (options.words.empty()) return;
   for (const auto& [flag, value] : typed.flags) {
     if (flag->category != Category::selection && flag->category != Category::effort) continue;
-    throw UsageError(fmt::format(
-        "--{} applies to measurements, not to files: leave out one of them", flag->name));
+    throw UsageError(
+        fmt::format("--{} applies to measurements, not to files: leave out the option or the files",
+                    flag->name));
   }
 }
 

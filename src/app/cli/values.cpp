@@ -219,8 +219,8 @@ struct Reader {
   OptionValue operator()(const Size& spec) const {
     const Bytes size = parse_size(text);
     if (size.count % spec.multiple_of == 0) return size;
-    refuse("{} is not a multiple of {} bytes: write one such as {}", quote(text), spec.multiple_of,
-           spec.multiple_of * 8);
+    refuse("{} is not a multiple of {} bytes: write a multiple such as {}", quote(text),
+           spec.multiple_of, spec.multiple_of * 8);
   }
   OptionValue operator()(const clprobe::Number& spec) const {
     return parse_whole(text, spec.min, spec.max);

@@ -124,7 +124,7 @@ void refuse_mistyped_probe(const std::string& word) {
   const std::optional<std::string_view> meant = nearest(word, ids);
   if (!meant) return;
   throw cli::UsageError(
-      fmt::format("no file {}: did you mean the probe '{}'?", quote(word), *meant));
+      fmt::format("file {} does not exist: did you mean the probe '{}'?", quote(word), *meant));
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
   };
   if (std::ranges::all_of(seen, is_of_other_card) && !seen.empty()) {
     return undecided(
-        "the runs with changes are from a different card than the baseline: measure a baseline on "
-        "that card");
+        "all runs with changes are from a different card than the baseline: measure a baseline on "
+        "the card of these runs");
   }
   if (!seen.empty()) return exit_changed;
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
@@ -242,7 +242,7 @@ Files select_files(const cli::Options& options) {
   if (first_side > 0) {
     if (options.baseline.empty()) return {std::move(files), 0, first_side};
     throw cli::UsageError(
-        "--baseline does not apply with --: the files before -- are the baseline");
+        "--baseline and -- cannot be combined, since both select the baseline: leave one out");
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {

@@ -87,8 +87,8 @@ std::string find_layer() {
     if (!fs::is_regular_file(path, error)) continue;
     if (path.string().find(':') == std::string::npos) return path.string();
     throw std::runtime_error(
-        fmt::format("the OpenCL loader cannot load {}, because it reads a colon as the end of a "
-                    "path: install clprobe in a folder without a colon in its path",
+        fmt::format("the OpenCL loader cannot load {}, because the loader reads a colon as the end "
+                    "of a path: install clprobe in a folder without a colon in its path",
                     quote(path.string())));
   }
   throw std::runtime_error(fmt::format(

@@ -6,7 +6,7 @@
 namespace clprobe::commands {
 
 int profile(const cli::Options& /*options*/, const std::vector<std::string>& /*arguments*/) {
-  throw cli::UsageError("this build has no `profile`: configure it with -DCLPROBE_PROFILE=ON");
+  throw cli::UsageError("this build has no `profile`: rebuild clprobe with -DCLPROBE_PROFILE=ON");
 }
 
 }  // namespace clprobe::commands

@@ -79,7 +79,7 @@ Found read_surveys(const std::string& folder) {
   survey::Merged merged;
   for (const std::string& path : paths) {
     if (!had_interrupt && system::is_interrupted()) {
-      found.problem = "clprobe was interrupted while reading it";
+      found.problem = "clprobe was interrupted while reading this survey";
       break;
     }
     try {
@@ -366,7 +366,7 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
   });
   if (found != list.devices.end()) return std::to_string(found->index);
   terminal::complain(fmt::format(
-      "device {} is not available: clprobe replays the launches captured there on the best device",
+      "device {} is not available: clprobe replays the launches of this device on the best device",
       quote(launch.device->name)));
   return {};
 }
@@ -421,7 +421,9 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   if (!survey.used_opencl) return exit_failed;
   const std::vector<survey::Wanted> wanted = choose_launches(survey.app.survey, options);
   if (wanted.empty()) {
-    terminal::complain("none of the program's launches was timed: nothing to replay");
+    terminal::complain(
+        "clprobe timed no launch of the program and replays nothing: `clprobe profile --list` "
+        "shows the launches");
     return exit_failed;
   }
   announce(

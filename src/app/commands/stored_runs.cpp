@@ -136,8 +136,9 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device) {
       [&](const Run& each) { return trimmed(each.device.name) == trimmed(device.name); });
   if (found != options.levels_runs.rend()) return known_of(*found);
   throw cli::UsageError(
-      fmt::format("--levels: {} was measured on {}, not on {}", quote(options.levels_file),
-                  quote(options.levels_runs.front().device.name), quote(device.name)));
+      fmt::format("--levels: {} was measured on {}, not on {}: measure `latency` on this device",
+                  quote(options.levels_file), quote(options.levels_runs.front().device.name),
+                  quote(device.name)));
 }
 
 namespace {

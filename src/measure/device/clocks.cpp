@@ -154,7 +154,7 @@ void judge_clock(Session& session, ClockKind kind) {
     session.info().clock = Clock{};
     throw DeviceError(
         fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and {:.0f} ticks, "
-                    "which are not proportional to the numbers of operations",
+                    "which is not proportional to the number of operations",
                     ticks[0], ticks[1], ticks[2]));
   }
   const double ticks_of_link =
@@ -285,7 +285,7 @@ std::string try_events(Session& session) {
   for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
     const auto few = least_times(chain, base);
     const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
-    if (!many) return "the driver reports no event times, or an end before the start";
+    if (!many) return "the driver reports no event times, or events that end before they start";
     problem = find_event_problem(*few, *many);
     if (problem.empty()) {
       session.info().timer = session.info().launch_timer = Timer::event;

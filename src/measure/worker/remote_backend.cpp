@@ -197,7 +197,7 @@ class RemoteBackend final : public Backend {
     }
     // If a clock that the user selected does not work, no other timer replaces it.
     if (settings_.clock && *settings_.clock != ClockKind::none) {
-      throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
+      throw DeviceError(fmt::format("--clock {} does not work on this device: {}; use --clock auto",
                                     to_word(*settings_.clock),
                                     warnings_.back().facts.text_or("reason", "")));
     }

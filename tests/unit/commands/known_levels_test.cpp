@@ -44,7 +44,8 @@ TEST_CASE("a stored run knows the levels of its device, and of no other") {
   CHECK(known.levels.front().capacity <= kibibytes(256));
   CHECK(known.last_cache == known.levels.back().capacity);
   CHECK(complaint(options, "NVIDIA H200") ==
-        "--levels: 'levels.json' was measured on 'NVIDIA H100 80GB HBM3', not on 'NVIDIA H200'");
+        "--levels: 'levels.json' was measured on 'NVIDIA H100 80GB HBM3', not on 'NVIDIA H200': "
+        "measure `latency` on this device");
   CHECK(known_levels({}, called("NVIDIA H200")) == Known{});
 }
 
