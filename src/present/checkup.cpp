@@ -198,7 +198,7 @@ std::string checkup_text(std::span<const Probe* const> probes, std::span<const R
                  each.health == Health::problem ? report::Ink::caution : report::Ink::plain);
     }
     line(problems == 0 ? "No problem was found."
-                       : fmt::format("{} found. Report them with the file of -o FILE.json.",
+                       : fmt::format("{} found. To report, attach the file of -o FILE.json.",
                                      format_count(problems, "problem")));
   }
   return page.text();

@@ -132,10 +132,10 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& /*request*/,
       const auto ends = crossing(translation.paged[i], level.end_ns);
       if (!ends) continue;
       const std::uint64_t buffer = shape_of<RingShape>(points.front()).buffer_bytes;
-      for (double nodes = ends->first * fine_ratio; nodes < ends->second * 0.99;
-           nodes *= fine_ratio) {
-        add_rings(more, device, static_cast<std::uint64_t>(std::round(nodes)), sizes.subspan(i, 1),
-                  buffer);
+      const double between = std::log(ends->second / ends->first) / std::log(fine_ratio);
+      for (int k = 1; k < between - 0.1; ++k) {
+        const double nodes = std::round(ends->first * std::pow(fine_ratio, k));
+        add_rings(more, device, static_cast<std::uint64_t>(nodes), sizes.subspan(i, 1), buffer);
       }
     }
   }
