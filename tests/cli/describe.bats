@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# shellcheck disable=SC2154,SC2034  # Bats and common.bash set and use the variables
 # Descriptions of devices, from stored runs and from measurements.
 bats_require_minimum_version 1.5.0
 

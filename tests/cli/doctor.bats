@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# shellcheck disable=SC2154,SC2034  # Bats and common.bash set and use the variables
 # The command doctor: no false alarm on devices that work, and every fault of a driver by name.
 bats_require_minimum_version 1.5.0
 
