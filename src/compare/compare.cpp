@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -270,6 +271,7 @@ class Comparator {
     Unresolved passing("passing values",
                        "values of this kind vary from run to run; compare several baseline runs "
                        "with several new runs");
+    std::set<const Finding*> stated;  // reasons for missing series that verdicts state
     for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
@@ -285,9 +287,12 @@ class Comparator {
         settle(run, *finding, match, {});
         continue;
       }
+      const Finding* const lost =
+          match == nullptr ? lost_series(other, finding->finding.series) : nullptr;
       std::optional<Judgement> judged =
           match != nullptr ? judge_match({baseline, *finding}, {other, *match}, is_same_device)
-                           : judge_lost(*finding, lost_series(other, finding->finding.series));
+                           : judge_lost(*finding, lost);
+      if (judged && lost != nullptr) stated.insert(lost);
       if (!judged) judged = judge_undivided(finding->finding, sets);
       if (!judged) {
         leave(run, baseline.probe, *finding, only_in_baseline);
@@ -301,7 +306,8 @@ class Comparator {
     settle_unresolved(run, baseline.probe, shares);
     settle_unresolved(run, baseline.probe, passing);
     for (const auto& [key, finding] : ours) {
-      if (!theirs.contains(key)) leave(run, baseline.probe, *finding, not_in_baseline);
+      const bool is_left = !theirs.contains(key) && !stated.contains(&finding->finding);
+      if (is_left) leave(run, baseline.probe, *finding, not_in_baseline);
     }
   }
 

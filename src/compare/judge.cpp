@@ -215,6 +215,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   const Bracket a = bracket_of(baseline.finding);
   const Bracket b = bracket_of(other.finding);
   const double step = bracket_step(baseline, other);
+  const bool are_known = std::max(baseline.step, other.step) > 0.0;
   const double bound = std::max(step, std::log1p(threshold));
   const double gap = std::max(b.low - a.high, a.low - b.high);
   const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
@@ -226,8 +227,8 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
     judged.reason += fmt::format(
-        "; the brackets are {} apart, but neighbouring measured sizes are only {} apart",
-        scale.text(gap), scale.text(step));
+        "; the brackets are {} apart, but neighbouring measured sizes {} only {} apart",
+        scale.text(gap), are_known ? "are" : "are assumed to be", scale.text(step));
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
@@ -240,10 +241,13 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   if (judged.verdict == Verdict::same) judged.interval = Interval{std::exp(-far), std::exp(far)};
   const double missed = judged.verdict == Verdict::same ? far : apart.farthest();
   if (std::isfinite(missed)) judged.resolution = scale.from_line(missed);
-  judged.reason += fmt::format(", {} {} (neighbouring measured sizes are {} apart)",
-                               judged.verdict == Verdict::same ? "and" : "but",
-                               gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",
-                               scale.text(step));
+  judged.reason += fmt::format(
+      ", {} {} (neighbouring measured sizes {} {} apart)",
+      judged.verdict == Verdict::same ? "and" : "but",
+      gap < 0.0    ? "the brackets overlap"
+      : gap == 0.0 ? "the brackets have one end in common"
+                   : "the brackets are apart",
+      are_known ? "are" : "are assumed to be", scale.text(step));
   return judged;
 }
 
@@ -345,7 +349,8 @@ Verdict direction_of(const Finding& finding, bool is_more) {
 
 bool is_bracket(const Finding& finding) {
   // Sizes of Role::passing are calculated from times, not bracketed by two measured sizes.
-  return finding.unit == "bytes" && finding.role != Role::passing;
+  const bool is_exact = finding.low && finding.low == finding.high;
+  return finding.unit == "bytes" && finding.role != Role::passing && !is_exact;
 }
 
 double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other) {

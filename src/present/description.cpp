@@ -38,16 +38,20 @@ std::string reason_of(const Run& run, const Probe& probe) {
   return fmt::format("{}: {}: {}", probe.id, to_word(result->status), result->reason);
 }
 
-/// Returns the unit of the declared finding. For "cycles|seconds", returns that of another series
-/// of the result, or "cycles".
+/// Returns the unit of the declared finding. "cycles|seconds" becomes the unit of the probe's other
+/// findings of this kind, or "cycles".
 std::string unit_of(const Probe& probe, const ProbeResult* result, std::string_view finding) {
-  if (result != nullptr) {
-    const auto other = std::ranges::find(result->findings, finding, &Finding::name);
-    if (other != result->findings.end() && !other->unit.empty()) return other->unit;
-  }
   const auto spec = std::ranges::find(probe.findings, finding, &FindingSpec::name);
   if (spec == probe.findings.end()) return {};
-  return std::string(spec->unit.substr(0, spec->unit.find('|')));
+  const std::size_t end = spec->unit.find('|');
+  if (end != std::string_view::npos && result != nullptr) {
+    for (const Finding& each : result->findings) {
+      const auto of_each = std::ranges::find(probe.findings, each.name, &FindingSpec::name);
+      const bool is_alike = of_each != probe.findings.end() && of_each->unit == spec->unit;
+      if (is_alike && !each.unit.empty()) return each.unit;
+    }
+  }
+  return std::string(spec->unit.substr(0, end));
 }
 
 DeviceNumber number_of(std::string name, const Finding& finding, std::string_view unit) {
@@ -191,8 +195,15 @@ class Describer {
       for (const DeviceLevel& each : card_.levels) {
         const Finding& size = each.own.capacity;
         if (each.own.memory != CardMemory::global || !size.value || *size.value <= 0.0) continue;
-        const bool is_last = static_cast<std::uint64_t>(*size.value) == known.last_cache.count;
-        if (is_last) capacity = number_of(capacity.name, size, capacity.unit);
+        const auto bytes = static_cast<std::uint64_t>(*size.value);
+        std::string remark = fmt::format("{} ({})", each.own.name, each.own.what);
+        std::erase(remark, '?');
+        if (bytes == known.last_cache.count) {
+          capacity = number_of(capacity.name, size, capacity.unit);
+          if (!each.own.what.empty()) capacity.reason = fmt::format("this is {}", remark);
+        } else if (capacity.value && bytes > known.last_cache.count) {
+          capacity.reason = fmt::format("without {}", remark);
+        }
       }
     }
     DeviceNumber flush{.name = "last_cache.flush", .unit = "bytes", .source = Source::derived};

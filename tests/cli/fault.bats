@@ -198,7 +198,8 @@ failed_points() {
 }
 
 @test "event times that are too short or too long: another timer is used" {
-  for percent in 80 150 4200; do
+  # A busy host may disturb the host's times by 20 %, hence 50 and 150. Unit tests have the limit.
+  for percent in 50 150 4200; do
     with_fault percent=$percent@clGetEventProfilingInfo latency "${few_sizes[@]}" --json --clock none
     [ "$status" -eq 0 ]
     # A busy host may have other warnings.

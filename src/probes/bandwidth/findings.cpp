@@ -174,7 +174,11 @@ std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
   std::vector<std::optional<Alone>> all;
   double before = 0.0;
   for (const Level& level : levels) {
-    const double end = level.capacity ? level.capacity->low : HUGE_VAL;
+    double end = HUGE_VAL;
+    if (level.capacity) {
+      // If the brackets of two capacities overlap, no size is certainly within this level.
+      end = level.capacity->low > before ? level.capacity->low : level.capacity->bytes;
+    }
     std::vector<double> times;
     for (const CurvePoint& point : curve) {
       const bool is_within = point.working_set_bytes > before && point.working_set_bytes <= end;

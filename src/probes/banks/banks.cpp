@@ -162,6 +162,7 @@ constexpr DescribedNumber described[]{
     {"local.banks", "banks", of_memory},
     {"local.bank_width", "bank_width", of_memory},
     {"local.lanes_together", "lanes_together", of_memory},
+    {"local.conflict_latency", "cost_per_way", "load-latency 4 B"},
     {"local.conflict_cost", "cost_per_way", "load-throughput 4 B"},
     {"local.load_4", "conflict_free", "load-throughput 4 B"},
     {"local.load_8", "conflict_free", "load-throughput 8 B"},
@@ -491,8 +492,10 @@ Card card(const ProbeResult& result) {
   }
   std::string alone = text;
   if (const Finding* const cost = find_value(result.findings, "cost_per_way")) {
+    const std::string_view to =
+        cost->series.starts_with("load-latency") ? "latency" : "time per access";
     text += fmt::format(", conflict {}", amount(*cost));
-    alone += fmt::format("; each additional conflict way costs {}", amount(*cost));
+    alone += fmt::format("; each additional conflict way adds {} to the {}", amount(*cost), to);
   }
   card.notes.push_back({CardMemory::local, std::move(text), {"local memory", std::move(alone)}});
   return card;

@@ -32,7 +32,7 @@ TEST_CASE("banks and the cost of a conflict stand on the card, a row per kind of
   CHECK(found.notes[0].text == "32 banks of 4 B, conflict 2.00 cycles");
   CHECK(found.notes[0].alone.topic == "local memory");
   CHECK(found.notes[0].alone.text ==
-        "32 banks of 4 B; each additional conflict way costs 2.00 cycles");
+        "32 banks of 4 B; each additional conflict way adds 2.00 cycles to the latency");
 }
 
 }  // namespace clprobe::banks

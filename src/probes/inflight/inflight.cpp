@@ -183,6 +183,8 @@ constexpr FindingSpec finding_specs[]{
 };
 
 constexpr DescribedNumber described[]{
+    {"in_flight.unit_loads", "in_flight", unit_series},
+    {"in_flight.unit_loads", "in_flight_at_least", unit_series, DescribedAs::lower_bound},
     {"in_flight.unit_bytes", "bytes_in_flight", unit_series},
     {"in_flight.unit_bytes", "bytes_in_flight_at_least", unit_series, DescribedAs::lower_bound},
     {"in_flight.device_bytes", "bytes_in_flight", device_series},

@@ -92,7 +92,7 @@ Finding line_of(std::span<const MeasuredRing> rings, const std::vector<Level>& l
     return at_least(std::move(finding), spacings.front(),
                     "fewer nodes fit at this distance than at half this distance");
   }
-  return with_value(finding, bytes, static_cast<double>(spacings[line + 1]), bytes);
+  return with_value(finding, bytes, bytes, bytes);
 }
 
 /// Latency of a pair's second word by distance, in ns.
@@ -159,7 +159,7 @@ Finding fetch_of(const SecondLoads& loads, std::string_view series, std::size_t 
         format_number(ratio), loads[steps.end].first, loads[steps.begin - 1].first);
     return finding;
   }
-  return with_value(finding, bytes, static_cast<double>(loads[step - 1].first), bytes);
+  return with_value(finding, bytes, bytes, bytes);
 }
 
 /// Adds a word on how a level fills its lines, if its line and what it fetches are known.

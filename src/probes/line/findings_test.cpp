@@ -141,7 +141,7 @@ TEST_CASE("line: a prefetcher that brings neighbours does not change what a miss
   const Finding* const fetch = find_finding(findings, "fetch", pairs_series);
   REQUIRE(fetch != nullptr);
   CHECK(fetch->value == 64.0);
-  CHECK(fetch->low == 32.0);
+  CHECK(fetch->low == 64.0);
   CHECK(fetch->high == 64.0);
 }
 
