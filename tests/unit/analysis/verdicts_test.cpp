@@ -138,6 +138,11 @@ TEST_CASE("brackets differ where more than a step of the grid is between them") 
   // 2 * (1 - Phi(3.92)) = 8.86e-5 (scipy 1.9: 2 * norm.sf(2 * 1.959963985)).
   CHECK(judged(160.0, 157.5, 200.0).p_value == doctest::Approx(0.05));
   CHECK(judged(170.0, 165.375, 200.0).p_value == doctest::Approx(8.857e-5).scale(0).epsilon(0.001));
+  // Exact sizes are numbers: a line has 64 or 128 bytes.
+  const auto exact = [&](double value) { return size_of(value, value, value); };
+  CHECK(judge(exact(128.0), exact(64.0), threshold).verdict == Verdict::different);
+  CHECK(judge(size_of(128.0, 64.0, 128.0), size_of(64.0, 32.0, 64.0), threshold).verdict ==
+        Verdict::unclear);
   // Of sizes whose grid nobody knows a step is 25 %.
   ComparedFinding bare = baseline;
   bare.step = 0.0;

@@ -33,6 +33,7 @@ constexpr DescribedNumber of_others[]{
 void learn_last_cache(const ProbeResult& result, Known& known) {
   for (const CardLevel& each : result.card.levels) {
     if (each.memory != CardMemory::global || !each.capacity.value) continue;
+    if (each.what == "reach of a TLB") continue;
     known.last_cache = {static_cast<std::uint64_t>(*each.capacity.value)};
   }
 }
@@ -152,6 +153,19 @@ TEST_CASE("a probe that failed or did not run is the reason") {
   run.results[1] = {.probe = "stream", .status = Status::interrupted};
   CHECK(number(run, "L1.read_bandwidth").reason == "stream: interrupted");
   CHECK(number(run, "L1.ridge").reason == "L1.read_bandwidth has no value");
+}
+
+TEST_CASE("a last cache that may be the reach of a TLB says so") {
+  Run run = example();
+  CHECK(number(run, "last_cache.capacity").reason == "this is far L2 (far half of L2, or L3)");
+  std::vector<CardLevel>& levels = run.results[0].card.levels;
+  levels[1].what.clear();
+  levels[2].what = "reach of a TLB";
+  const report::DeviceNumber capacity = number(run, "last_cache.capacity");
+  CHECK(capacity.value == 1048576.0);
+  CHECK(capacity.reason == "without far L2 (reach of a TLB)");
+  levels.erase(levels.begin() + 2);
+  CHECK(number(run, "last_cache.capacity").reason.empty());
 }
 
 TEST_CASE("a run without levels has no last cache") {
