@@ -5,7 +5,7 @@
 // iteration. The host puts clock.clh before this file. Parameters:
 //   OPERATION  one of the operations below
 //   CHAINS     1 to 8
-//   WIDTH      components of a chain's value: 1, 2, 8 or 16
+//   WIDTH      components of a chain's value: 1, 2, 4, 8 or 16
 //   STEPS      a power of two from 2 to 1024
 //   GROUP      size of the work-group, if it exceeds the size that compilers assume
 //
@@ -30,6 +30,8 @@
 #define OP_DOUBLE_FMA 11
 #define OP_HALF_FMA 12
 #define OP_DOT 13
+#define OP_BARRIER 14
+#define OP_MATRIX_HALF 15
 
 #if OPERATION == OP_DOUBLE_FMA
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -40,7 +42,7 @@ typedef double argument;
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 typedef float argument;
 #define SCALAR half
-#elif OPERATION >= OP_INT_ADD
+#elif OPERATION >= OP_INT_ADD && OPERATION != OP_MATRIX_HALF
 typedef uint argument;
 #define SCALAR uint
 #define WORD(x) (x)
@@ -81,6 +83,18 @@ typedef float argument;
 #pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable
 #endif
 #define ODD(x) x = dot_4x8packed_uu_uint(x, A) + B;
+#elif OPERATION == OP_BARRIER
+#define ODD(x)                   \
+  barrier(CLK_LOCAL_MEM_FENCE); \
+  x = x + A;
+#define EVEN(x)                  \
+  barrier(CLK_LOCAL_MEM_FENCE); \
+  x = x & B;
+#elif OPERATION == OP_MATRIX_HALF
+// The sub-group multiplies a 16 x 16 matrix of ones by a 16 x 8 matrix. The odd steps add 16, since
+// its numbers are 1. The even steps subtract 12, since its numbers are -1 in 12 rows, otherwise 0.
+#define ODD(x) x = with_product(x, ones, ones, ones);
+#define EVEN(x) x = with_product(x, ones, minus_ones, minus_half);
 #else
 #define ODD(x) x = fma(x, A, B);
 #endif
@@ -97,7 +111,8 @@ typedef SCALAR value;
 #else
 typedef VECTOR(SCALAR, WIDTH) value;
 #define EACH_2(f, x) f(x.s0) + f(x.s1)
-#define EACH_8(f, x) EACH_2(f, x) + f(x.s2) + f(x.s3) + f(x.s4) + f(x.s5) + f(x.s6) + f(x.s7)
+#define EACH_4(f, x) EACH_2(f, x) + f(x.s2) + f(x.s3)
+#define EACH_8(f, x) EACH_4(f, x) + f(x.s4) + f(x.s5) + f(x.s6) + f(x.s7)
 #define EACH_16(f, x) \
   EACH_8(f, x) + f(x.s8) + f(x.s9) + f(x.sa) + f(x.sb) + f(x.sc) + f(x.sd) + f(x.se) + f(x.sf)
 #define EACH_PART(f, x) VECTOR(EACH_, WIDTH)(f, x)
@@ -152,6 +167,21 @@ typedef VECTOR(SCALAR, WIDTH) value;
 #define BLOCK VECTOR(STEPS_, STEPS)
 // clang-format on
 
+#if OPERATION == OP_MATRIX_HALF
+// Returns sum + a * b. Each register holds two half-precision numbers. The sub-group's work-items
+// hold parts of the three matrices, whose layout does not matter here (PTX ISA, mma.m16n8k16).
+inline float4 with_product(float4 sum, uint a, uint b_low, uint b_high) {
+  float s0 = sum.s0, s1 = sum.s1, s2 = sum.s2, s3 = sum.s3;
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
+  __asm__("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+          "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%5, %6}, {%0, %1, %2, %3};"
+          : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3)
+          : "r"(a), "r"(b_low), "r"(b_high));
+#endif
+  return (float4)(s0, s1, s2, s3);
+}
+#endif
+
 // Without this hint, AMD's compiler would unroll the loop further (see latency.cl).
 #ifdef __AMDGCN__
 #define LOOP_HINT _Pragma("nounroll")
@@ -178,6 +208,11 @@ compute_chains(argument start, argument spread, argument apart, argument first, 
   local uint sum;
   const uint item = (uint)get_global_id(0);
   EACH(DECLARE)
+#if OPERATION == OP_MATRIX_HALF
+  const uint ones = (uint)first * 0x3c003c00u;  // pairs of 1.0
+  const uint minus_ones = ones | 0x80008000u;
+  const uint minus_half = minus_ones & 0xffff0000u;
+#endif
   if (get_local_id(0) == 0) {
 #if CLOCK_IS_OF_GROUP
     base = clock_now();

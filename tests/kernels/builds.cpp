@@ -36,6 +36,7 @@ DeviceInfo device(DeviceType type, std::string_view isa, std::int64_t max_group)
   info.cache_line = Bytes{128};
   info.image_buffer_pixels = 134217728;
   info.reported.set("double_fp_config", std::int64_t{1});
+  info.reported.set("nv_compute_capability_major", std::int64_t{8});
   info.reported.set("extensions", std::string("cl_khr_int64_base_atomics"));
   info.timer = info.launch_timer = Timer::event;
   return info;

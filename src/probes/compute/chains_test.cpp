@@ -32,6 +32,8 @@ constexpr std::array known{
     Known{"int-mad", 0x43440807, 0xda5d84aa, 0x41997264},
     Known{"mad24", 0x3, 0x5a, 0x40c},
     Known{"dot-product", 0x9e380716, 0x9e37fe0f, 0x9e382e95},
+    Known{"matrix-half", 0x40a00000, 0x43060000, 0x44fb0000},
+    Known{"barrier", 0x2545f4de, 0x28bf814a, 0x4ca2dbd0},
 };
 
 }  // namespace

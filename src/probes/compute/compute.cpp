@@ -42,6 +42,8 @@ constexpr auto declared_series = declare_series(all_operations);
 constexpr FindingSpec finding_specs[]{
     {.name = "latency", .unit = "seconds", .role = Role::headline},
     {.name = "latency_cycles", .unit = "cycles"},
+    {.name = "group_latency", .unit = "seconds"},
+    {.name = "group_latency_cycles", .unit = "cycles"},
     {.name = "unit_rate",
      .unit = "operations_per_cycle|operations_per_second",
      .role = Role::headline},
@@ -62,6 +64,9 @@ constexpr DescribedNumber described[]{
     {"peak.fp64", "peak_flops", "double-fma"},
     {"peak.fp16", "peak_flops", "half-fma"},
     {"peak.int32_mad", "peak", "int-mad"},
+    {"peak.fp16_matrix", "peak_flops", matrix_product},
+    {"barrier.latency", "latency", group_barrier},
+    {"barrier.group_latency", "group_latency", group_barrier},
 };
 
 // A pass over all points takes 0.3 s on a GPU. On a CPU, the first pass takes seconds, since the
@@ -117,6 +122,8 @@ int sub_groups_in_group(const DeviceInfo& device) {
 int width_of(const DeviceInfo& device, const Operation& operation, bool is_for_latency) {
   constexpr int of_cpu = 16;
   constexpr int doubles_of_cpu = 8;
+  constexpr int of_matrix = 4;  // each work-item's part of the sums
+  if (operation.name == matrix_product) return of_matrix;
   const int min = operation.number == Number::float16 ? 2 : 1;
   const bool has_vectors = runs_items_in_turn(device) && !makes_vectors(device);
   if (is_for_latency || !has_vectors || operation.name == dot_product) return min;
@@ -137,6 +144,14 @@ std::string_view missing_in(const DeviceInfo& device, const Operation& operation
   if (operation.name == dot_product && !has_extension(device, "cl_khr_integer_dot_product")) {
     return "the device does not support cl_khr_integer_dot_product";
   }
+  constexpr std::int64_t first_with_matrices = 8;  // compute capability with mma.m16n8k16
+  if (operation.name == matrix_product &&
+      device.reported.integer_or("nv_compute_capability_major", 0) < first_with_matrices) {
+    return "only NVIDIA's matrix units, from compute capability 8.0, are measured";
+  }
+  if (operation.name == group_barrier && runs_items_in_turn(device)) {
+    return "a CPU's driver runs work-items in turn, so a barrier only splits their loop";
+  }
   return {};
 }
 
@@ -156,6 +171,13 @@ bool is_first(const Operation& operation) { return operation.name == all_operati
 
 /// Returns the grid of an operation: the requested numbers, else many for `fma` and few for others.
 Grid grid_of(const DeviceInfo& device, const Request& request, const Operation& operation) {
+  const int most = sub_groups_in_group(device);
+  if (operation.name == group_barrier) {
+    Grid grid{{1}, request.own.numbers("sub-groups"), {}};
+    if (grid.sub_groups.empty()) grid.sub_groups = {1, usual_sub_groups, max_sub_groups};
+    for (int& each : grid.sub_groups) each = std::min(each, most);
+    return grid;
+  }
   const bool is_whole =
       is_first(operation) && request.effort != Effort::quick && !makes_vectors(device);
   Grid grid{request.own.numbers("chains"), request.own.numbers("sub-groups"), {}};
@@ -174,7 +196,6 @@ Grid grid_of(const DeviceInfo& device, const Request& request, const Operation& 
     if (is_whole) grid.sub_groups = {1, 2, 4, usual_sub_groups, max_sub_groups};
     if (is_whole && request.effort == Effort::thorough) grid.sub_groups.push_back(16);
   }
-  const int most = sub_groups_in_group(device);
   for (int& each : grid.sub_groups) each = std::min(each, most);
   return grid;
 }
@@ -200,6 +221,7 @@ void add_main_points(const DeviceInfo& device, const Operation& operation, const
                      std::vector<Point>& points) {
   Shape unit{.width = width_of(device, operation, true), .lanes = lanes_of(device, true)};
   add_once(points, operation, unit);
+  if (operation.name == group_barrier) return;
   unit.width = width_of(device, operation, false);
   unit.lanes = lanes_of(device, false);
   unit.chains = grid.chains_of_device.back();
@@ -249,11 +271,14 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (missing.empty()) {
       measured.push_back(&operation);
     } else {
-      result.findings.push_back(not_measured("peak", operation.name, missing));
+      const std::string_view name = operation.name == group_barrier ? "latency" : "peak";
+      result.findings.push_back(not_measured(name, operation.name, missing));
     }
   }
   for (const Operation* const each : measured) {
-    add_main_points(device, *each, grid_of(device, request, *each), result.points);
+    const Grid grid = grid_of(device, request, *each);
+    add_main_points(device, *each, grid, result.points);
+    if (each->name == group_barrier) add_grid(device, *each, grid, result.points);
   }
   // A time limit drops the points of the grids first.
   for (const Operation* const each : measured) {

@@ -61,6 +61,16 @@ const Measured* find_alone(const std::vector<Measured>& all) {
   return alone;
 }
 
+/// Returns the point of the most sub-groups; null if no point has several.
+const Measured* find_largest_group(const std::vector<Measured>& all) {
+  const Measured* largest = nullptr;
+  for (const Measured& each : all) {
+    const int known = largest == nullptr ? 1 : largest->shape.sub_groups;
+    if (each.shape.sub_groups > known) largest = &each;
+  }
+  return largest;
+}
+
 /// Returns the fastest point of one compute unit; null without such a point.
 const Measured* find_best_of_unit(const std::vector<Measured>& all) {
   const Measured* best = nullptr;
@@ -85,18 +95,22 @@ const Measured* find_of_device(const std::vector<Measured>& all, int work, int c
 
 /// Adds the time of a step: all components of all work-items make one step at the same time.
 void add_latency(Findings& found, const DeviceInfo& device, std::string_view series,
-                 const Measured& alone) {
-  constexpr std::string_view method = "one chain";
-  const double count = static_cast<double>(alone.shape.lanes) * alone.shape.width;
+                 std::string_view name_of_time, const Measured& alone) {
+  const std::string method =
+      name_of_time == "latency"
+          ? std::string("one chain")
+          : format_count(static_cast<std::uint64_t>(alone.shape.sub_groups), "sub-group");
+  const double count =
+      static_cast<double>(alone.shape.lanes) * alone.shape.width * alone.shape.sub_groups;
   const Interval& ns = alone.time.ns_interval;
   const auto add = [&](std::string_view name, std::string_view unit, double scale) {
     found.findings.push_back(finding_of(name, series, unit, method, alone.time.ns * scale,
                                         ns.low * scale, ns.high * scale));
     found.findings.back().holds_scatter = alone.time.holds_visits;
   };
-  add("latency", "seconds", count / ns_per_second);
+  add(name_of_time, "seconds", count / ns_per_second);
   if (counts_core_cycles(device)) {
-    add("latency_cycles", "cycles", count * device.clock.ticks_per_ns);
+    add(fmt::format("{}_cycles", name_of_time), "cycles", count * device.clock.ticks_per_ns);
   }
 }
 
@@ -201,6 +215,12 @@ std::string parts_text(std::span<const Finding> findings, std::string_view serie
   } else if (const Finding* const latency = find_value(findings, "latency", series)) {
     append(text, ", ", format_seconds(*latency->value));
   }
+  const Finding* const group = find_value(findings, "group_latency", series);
+  if (group == nullptr) return text;
+  const Finding* const cycles = find_value(findings, "group_latency_cycles", series);
+  const std::string time = cycles == nullptr ? format_seconds(*group->value)
+                                             : fmt::format("{} cycles", format_number(*cycles->value));
+  append(text, ", ", fmt::format("{} ({})", time, group->method));
   return text;
 }
 
@@ -220,7 +240,14 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   for (const Operation& operation : all_operations) {
     const std::vector<Measured> all = read_points(device, points, operation.name);
     if (const Measured* const alone = find_alone(all)) {
-      add_latency(found, device, operation.name, *alone);
+      add_latency(found, device, operation.name, "latency", *alone);
+    }
+    if (operation.name == group_barrier) {
+      // A barrier has no rate.
+      if (const Measured* const group = find_largest_group(all)) {
+        add_latency(found, device, operation.name, "group_latency", *group);
+      }
+      continue;
     }
     if (const Measured* const best = find_best_of_unit(all)) {
       add_unit_rate(found, device, operation.name, *best);

@@ -131,6 +131,20 @@ TEST_CASE("compute: the peak is that of the fastest number of chains, by the lon
   CHECK(value_in(found, "doubling", "fma") == doctest::Approx(2.0));
 }
 
+TEST_CASE("compute: a barrier has a latency for one sub-group and for the most, and no rate") {
+  // 1000 barriers of 32 lanes: 20 cycles for one sub-group, 64 for 32.
+  const Findings found =
+      analyse(gpu_of_100(), {{of_unit("barrier", 1, 1, 32 * 1000, 20'000),
+                              of_unit("barrier", 1, 8, 8 * 32 * 1000, 40'000),
+                              of_unit("barrier", 1, 32, 32 * 32 * 1000, 64'000)}});
+  CHECK(value_in(found, "latency_cycles", "barrier") == doctest::Approx(20.0));
+  CHECK(value_in(found, "group_latency_cycles", "barrier") == doctest::Approx(64.0));
+  CHECK(find_value(found.findings, "group_latency", "barrier")->method == "32 sub-groups");
+  CHECK(find_finding(found.findings, "unit_rate", "barrier") == nullptr);
+  const ProbeResult result{.probe = "compute", .findings = found.findings};
+  CHECK(card(result).rows.at(0).text == "20.0 cycles, 64.0 cycles (32 sub-groups)");
+}
+
 TEST_CASE("compute: a device that skips work has no peak") {
   const auto found_after = [](std::uint64_t twice_ns) {
     return analyse(

@@ -47,6 +47,8 @@ inline constexpr double below(double value) { return value * (1.0 - tolerance); 
 inline constexpr double beyond(double value) { return value * (1.0 + tolerance); }
 
 inline constexpr std::string_view dot_product = "dot-product";
+inline constexpr std::string_view matrix_product = "matrix-half";
+inline constexpr std::string_view group_barrier = "barrier";
 
 /// All operations, in the order of the report.
 inline constexpr std::array all_operations{
@@ -160,6 +162,23 @@ inline constexpr std::array all_operations{
               .start = 0.5,
               .low = below(solution_of_cos),
               .high = beyond(solution_of_cos)},
+    Operation{.name = matrix_product,
+              .summary = "product of half-precision matrices (mma.m16n8k16), by 16 products each",
+              .macro = "OP_MATRIX_HALF",
+              .weight = Weight::special,
+              .flops = 32,
+              .start = 1.0,
+              .spread = 1.0,
+              .first = 1.0},
+    Operation{.name = group_barrier,
+              .summary = "barrier of a work-group, for local memory",
+              .macro = "OP_BARRIER",
+              .number = Number::uint32,
+              .weight = Weight::special,
+              .start = 77.0,
+              .spread = 12345.0,
+              .first = 0x2545f491,
+              .second = 0x7fffffdf},
 };
 
 }  // namespace clprobe::compute

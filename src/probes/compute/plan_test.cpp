@@ -64,10 +64,12 @@ std::map<std::string, Shapes> planned(const DeviceInfo& device, const Request& r
 
 TEST_CASE("compute: fma by chains and sub-groups, other operations alone and at the full rate") {
   const auto all = planned(gpu());
-  CHECK(all.size() == 12);
+  CHECK(all.size() == 13);
   CHECK(grid(all.at("fma")).size() == 4 * 5);
   CHECK(grid(all.at("fma")).contains({8, 32}));
   CHECK(grid(all.at("add")) == std::set<std::pair<int, int>>{{1, 1}, {4, 8}});
+  CHECK(grid(all.at("barrier")) == std::set<std::pair<int, int>>{{1, 1}, {1, 8}, {1, 32}});
+  CHECK(all.at("barrier").size() == 3);
   Request thorough = with_effort(Effort::thorough);
   CHECK(grid(planned(gpu(), thorough).at("fma")).size() == 4 * 6);
   CHECK(grid(planned(gpu(), with_effort(Effort::quick)).at("fma")) == grid(all.at("add")));
@@ -78,6 +80,7 @@ TEST_CASE("compute: each operation runs once and twice the work on all compute u
     for (const auto& each_series : planned(device)) {
       const Shapes& shapes = each_series.second;
       CAPTURE(each_series.first);
+      if (each_series.first == "barrier") continue;
       std::map<int, int> works;
       for (const Shape& each : shapes) {
         if (each.scope == Scope::unit) continue;
@@ -97,8 +100,8 @@ TEST_CASE("compute: a time limit drops the grid of fma before the last operation
   CHECK(plan.points.back().series == "fma");
   const auto last = std::find_if(plan.points.rbegin(), plan.points.rend(),
                                  [](const Point& each) { return each.series != "fma"; });
-  CHECK(last->series == "native-cos");
-  CHECK(plan.points.rend() - last == 12 * 4);
+  CHECK(last->series == "barrier");
+  CHECK(plan.points.rend() - last == 12 * 4 + 3);
 }
 
 TEST_CASE("compute: chains of a CPU have vectors, except for the latency") {
@@ -144,16 +147,20 @@ TEST_CASE("compute: what a device does not have has a reason") {
         std::map<std::string, std::string>{
             {"double-fma", "the device does not support doubles"},
             {"half-fma", "the device does not support cl_khr_fp16"},
-            {"dot-product", "the device does not support cl_khr_integer_dot_product"}});
+            {"dot-product", "the device does not support cl_khr_integer_dot_product"},
+            {"matrix-half", "only NVIDIA's matrix units, from compute capability 8.0, are measured"}});
   device.reported.set("extensions", std::string("cl_khr_fp16x cl_khr_integer_dot_product"));
-  CHECK(reasons(probe.plan(device, {})).size() == 2);
+  CHECK(reasons(probe.plan(device, {})).size() == 3);
+  device.reported.set("nv_compute_capability_major", std::int64_t{8});
+  CHECK(planned(device).at("matrix-half").front().width == 4);
   device.reported.set("extensions", std::string("cl_khr_fp16"));
   CHECK(planned(device).at("half-fma").front().width == 2);
   device.type = DeviceType::simulated;
   const Plan simulated = probe.plan(device, {});
   CHECK(simulated.points.empty());
   CHECK(simulated.memory.count == 0);
-  CHECK(simulated.findings.size() == 14);
+  CHECK(simulated.findings.size() == 16);
+  CHECK(reasons(simulated).contains("barrier"));
   Request request;
   request.series = {"add"};
   CHECK(probe.plan(device, request).findings.size() == 1);
