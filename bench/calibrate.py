@@ -27,7 +27,7 @@ therefore searched, and the searches are evaluated at promising settings:
    arrays, steepest descents follow. A setting is abandoned once its arrays, and the statements that `utsd`
    decides alone, make it worse than the best known setting.
 
-The best setting misses the fewest statements of the thesis: ratios within 25 %, and the sentences of
+The best setting misses the fewest statements of the thesis: changes within 25 %, and the sentences of
 bench/thesis.py, which count twice. The arrays are small, so their scores are means over four seeds. Ties go
 to the smallest mean |ln(here / thesis)|, summed over arrays and searches; a ratio with a 0 on one side counts
 as a factor of 16.
@@ -345,15 +345,15 @@ class Search:
 
 
 def print_table(cases: str, before: Bars, after: Bars) -> None:
-    """Prints the ratios with marks for those within 25 %, and the missed sentences."""
+    """Prints the ratios with marks for changes within 25 %, and the missed sentences."""
     print("| | thesis | by default | with these | |\n|---|---|---|---|---|")
     for what, (thesis, here) in after.ratios.items():
-        marked = "within 25 %" if is_near(thesis, here) else ""
+        marked = "within 25 %" if is_near(what, thesis, here) else ""
         print(f"| {what} | {thesis:.3g} | {before.ratios[what][1]:.3g} | {here:.3g} | {marked} |")
-    near = sum(is_near(*each) for each in after.ratios.values())
+    near = sum(is_near(what, *each) for what, each in after.ratios.items())
     missed = missed_by(cases, after)
     output = len(SENTENCES[cases])
-    print(f"{near} of {len(after.ratios)} ratios within 25 %, {output - len(missed)} of {output} sentences")
+    print(f"{near} of {len(after.ratios)} changes within 25 %, {output - len(missed)} of {output} sentences")
     for says in missed:
         print(f"  missed: {says}")
 

@@ -6,7 +6,7 @@
 
 Prints these lines:
 - the ratios of the thesis and of clprobe, as the median over several seeds and their range
-- the number of median ratios within 25 %, and of statements (bench/thesis.py) that hold with most seeds
+- the number of median changes within 25 % of the thesis's, and of statements (bench/thesis.py) that hold with most seeds
 - the same numbers for the first seed alone
 - the statements that do not hold with all seeds
 - the ratios of the arrays with one parameter changed, which shows the causes of differences
@@ -71,11 +71,11 @@ def holds_mostly(holds: Callable[[Bars], bool], seeds: list[Bars]) -> bool:
 
 
 def count_line(names: list[str], cases: list[list[Bars]]) -> str:
-    """Counts the median ratios within 25 % and the statements that hold with most seeds."""
-    ratios = [median_of(seeds, what) for seeds in cases for what in seeds[0].ratios]
+    """Counts the median changes within 25 % and the statements that hold with most seeds."""
+    near = [is_near(what, *median_of(seeds, what)) for seeds in cases for what in seeds[0].ratios]
     holding = [holds_mostly(holds, seeds) for name, seeds in zip(names, cases)
                for _, holds in SENTENCES[name]]
-    return (f"{sum(is_near(*pair) for pair in ratios)} of {len(ratios)} ratios are within 25 %, and "
+    return (f"{sum(near)} of {len(near)} changes are within 25 %, and "
             f"{sum(holding)} of {len(holding)} statements hold")
 
 

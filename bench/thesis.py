@@ -161,9 +161,10 @@ def distance(thesis: float, here: float) -> float:
     return min(WORST, abs(math.log(here / thesis)))
 
 
-def is_near(thesis: float, here: float) -> bool:
-    """Tests whether a value is within 25 % of the thesis's."""
-    return thesis == here or (thesis > 0.0 and abs(here / thesis - 1.0) <= 0.25)
+def is_near(what: str, thesis: float, here: float) -> bool:
+    """Tests whether a share or a change is within 25 % of the thesis's. A ratio of 0.72 is a change of -28 %."""
+    base = 0.0 if "as a share of" in what else 1.0
+    return thesis == here or abs(here - thesis) <= 0.25 * abs(thesis - base)
 
 
 def missed_by(cases: str, bars: Bars) -> list[str]:
@@ -185,6 +186,6 @@ def score_of(cases: str, bars: Bars) -> Score:
     bars."""
     if not bars.ratios:
         return NONE
-    missed_ratios = sum(not is_near(*each) for each in bars.ratios.values())
+    missed_ratios = sum(not is_near(what, *each) for what, each in bars.ratios.items())
     return (missed_ratios + 2 * len(missed_by(cases, bars)),
             sum(distance(*each) for each in bars.ratios.values()) / len(bars.ratios))

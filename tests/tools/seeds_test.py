@@ -35,9 +35,10 @@ FOUND: dict[str, Any] = {"name": "stall", "series": "uts", "value": 0.5, "low": 
 ROW: dict[str, Any] = {"at": "1", "says": "something", "run": "gsi", "find": "stall uts"}
 
 
-def row(**more: Any) -> str:
-    """The row of a finding."""
-    return seeds.row_of({**ROW, **more}, {"words": {"results": [{"findings": [FOUND]}]}}, {"gsi": "words"})
+def row(words: str = "report a.json", **more: Any) -> str:
+    """The row of a finding of a run."""
+    runs = {words: {"results": [{"findings": [FOUND]}]}}
+    return seeds.row_of({**ROW, **more}, runs, {"gsi": words})
 
 
 def next_of(held: Iterator[bool], _: Bars) -> bool:
@@ -67,6 +68,22 @@ class Rows(unittest.TestCase):
         self.assertIn("done", row(seed=0.8, within=0.25))
         with self.assertRaisesRegex(seeds.ItemError, "the work has 0.81"):
             row(seed=0.81, within=0.25)
+        # From 0.5 to 0.6, a change of -40 % is 33 % from -60 %.
+        self.assertIn("done", row(seed=0.4, within=0.01, base=1))
+        self.assertIn("done", row(seed=0.7, within=0.34, base=1))
+        with self.assertRaisesRegex(seeds.ItemError, "the work has 0.7"):
+            row(seed=0.7, within=0.33, base=1)
+
+    def test_a_number_of_a_simulation_says_where_it_comes_from(self) -> None:
+        self.assertIn("| found | done |", row(seed=0.5))
+        with self.assertRaisesRegex(seeds.ItemError, "a number of a simulation"):
+            row("-d sim:gsi gsi", seed=0.5)
+        with self.assertRaisesRegex(seeds.ItemError, "no number guessed"):
+            row("-d sim:gsi gsi", seed=0.5, number="guessed")
+        self.assertIn("| put in | done |", row("-d sim:gsi gsi", seed=0.5, number="put in"))
+        self.assertIn("|  | done |", row("-d sim:gsi gsi", above=0.0))
+        ratio = "time, utsd against uts, GPU coherence"
+        self.assertRegex(seeds.range_of({"find": f"here {ratio}"}), r"^, 0\.\d+–0\.\d+ over seeds$")
 
     def test_a_row_that_states_several_things_names_a_test_of_each(self) -> None:
         stash = "unit/gsi/cases: implicit: the stash has more"

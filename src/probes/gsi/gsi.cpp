@@ -101,6 +101,15 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
+/// Adds a sentence beside the thesis's numbers: equal numbers prove little.
+void add_fit(std::vector<Finding>& findings) {
+  Finding fitted = finding_of("fitted", "here", "", "bench/calibrate.py");
+  fitted.label =
+      "19 parameters that the thesis omits were chosen so that these numbers come close to the "
+      "thesis's.";
+  findings.push_back(std::move(fitted));
+}
+
 /// Adds the time of each bar as a multiple of the chosen bar's time. Adds nothing if no bar was
 /// chosen, or if the simulation of the chosen bar failed.
 void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
@@ -139,7 +148,9 @@ Findings analyse(std::span<const Point> points) {
     add_relative_times(runs, points.front().parameters.text_or(baseline_parameter, ""),
                        found.findings);
   }
-  for (const CaseChange& change : compare_with_thesis(runs)) add_change(change, found.findings);
+  const std::vector<CaseChange> changes = compare_with_thesis(runs);
+  for (const CaseChange& change : changes) add_change(change, found.findings);
+  if (!changes.empty()) add_fit(found.findings);
   return found;
 }
 
@@ -193,6 +204,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_unit_most_name, .unit = "share"},
     {.name = stack_thesis_name},
     {.name = stack_ratio_name},
+    {.name = "fitted", .role = Role::advice},
 };
 
 // The limits of visits are low because each point runs a whole kernel: a search with one queue

@@ -160,7 +160,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   for (const SeriesPlan& series : all) {
     if (series.missing.empty()) largest = std::max(largest, series.last);
   }
-  return request.max_memory.count != 0 ? beyond_room(request, largest) : "";
+  const bool is_asked = request.max_memory.count != 0 || !request.series.empty();
+  return is_asked ? beyond_room(request, largest) : "";
 }
 
 Finding why_nothing(const SeriesPlan& series) {

@@ -103,6 +103,14 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
                                                               {gibibytes(1), gibibytes(1), 0.0}}});
   CHECK(probe.check(big_gpu(), request)
             .starts_with("--sizes: 1 GiB is more than --max-memory allows; choose at most"));
+  // The constants of the device cannot hold 1 GiB, but its global memory can.
+  request.max_memory = {};
+  request.own.set("order", std::vector<std::string>{});
+  request.series = {"constant-program"};
+  CHECK(probe.check(big_gpu(), request) ==
+        "--sizes: 1 GiB is more than the measured memory can hold; choose at most 64 KiB");
+  request.series = {"constant-program", "global"};
+  CHECK(probe.check(big_gpu(), request).empty());
 }
 
 TEST_CASE("a simulated device, which does not prefetch, has the order of addresses where asked") {

@@ -91,7 +91,7 @@ inline std::string beyond_room(const Request& request, Bytes largest) {
     if (range.last <= largest) continue;
     return fmt::format(
         "--sizes: {} is more than {}; choose at most {}", format_bytes(range.last),
-        request.max_memory.count != 0 ? "--max-memory allows" : "the probe's buffers can hold",
+        request.max_memory.count != 0 ? "--max-memory allows" : "the measured memory can hold",
         format_bytes(largest));
   }
   return {};

@@ -94,7 +94,8 @@ Machine kepler_k20_prt() { return kepler_k20({.kind = PendingKind::prt, .entries
 
 /// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in 64-bit
 /// mode. Other numbers are taken from the K20, which is also a Kepler GPU. Assumed: 1.5 MiB of L2.
-/// The paper's constants c1 = 1.047 and c2 = 337.7 are results to reproduce, not parameters.
+/// Of the paper's constants, c1 = 1.047 follows from one cycle per wavefront, which is a parameter;
+/// c2 = 337.7 is no parameter.
 Machine gtx_780_ti() {
   Machine machine = kepler_k20_pool();
   machine.core.clock_ghz = 0.928;
