@@ -6,7 +6,8 @@
 
 Prints these lines:
 - the ratios of the thesis and of clprobe, as the median over several seeds and their range
-- the number of median changes within 25 % of the thesis's, and of statements (bench/thesis.py) that hold with most seeds
+- the number of median changes within 25 % of the thesis's, and of statements (bench/thesis.py) that hold
+  with most seeds
 - the same numbers for the first seed alone
 - the statements that do not hold with all seeds
 - the ratios of the arrays with one parameter changed, which shows the causes of differences

@@ -162,7 +162,7 @@ def distance(thesis: float, here: float) -> float:
 
 
 def is_near(what: str, thesis: float, here: float) -> bool:
-    """Tests whether a share or a change is within 25 % of the thesis's. A ratio of 0.72 is a change of -28 %."""
+    """Tests whether a share or change is within 25 % of the thesis's. The ratio 0.72 is a change of -28 %."""
     base = 0.0 if "as a share of" in what else 1.0
     return thesis == here or abs(here - thesis) <= 0.25 * abs(thesis - base)
 

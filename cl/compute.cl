@@ -84,10 +84,10 @@ typedef float argument;
 #endif
 #define ODD(x) x = dot_4x8packed_uu_uint(x, A) + B;
 #elif OPERATION == OP_BARRIER
-#define ODD(x)                   \
+#define ODD(x)                  \
   barrier(CLK_LOCAL_MEM_FENCE); \
   x = x + A;
-#define EVEN(x)                  \
+#define EVEN(x)                 \
   barrier(CLK_LOCAL_MEM_FENCE); \
   x = x & B;
 #elif OPERATION == OP_MATRIX_HALF
@@ -173,10 +173,11 @@ typedef VECTOR(SCALAR, WIDTH) value;
 inline float4 with_product(float4 sum, uint a, uint b_low, uint b_high) {
   float s0 = sum.s0, s1 = sum.s1, s2 = sum.s2, s3 = sum.s3;
 #if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
-  __asm__("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-          "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%5, %6}, {%0, %1, %2, %3};"
-          : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3)
-          : "r"(a), "r"(b_low), "r"(b_high));
+  __asm__(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%5, %6}, {%0, %1, %2, %3};"
+      : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3)
+      : "r"(a), "r"(b_low), "r"(b_high));
 #endif
   return (float4)(s0, s1, s2, s3);
 }

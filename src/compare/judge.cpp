@@ -226,9 +226,9 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   judged.reason = scale.text(apart.change);
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
-    judged.reason += fmt::format(
-        "; the brackets are {} apart, but neighbouring measured sizes {} only {} apart",
-        scale.text(gap), are_known ? "are" : "are assumed to be", scale.text(step));
+    judged.reason +=
+        fmt::format("; the brackets are {} apart, but neighbouring measured sizes {} only {} apart",
+                    scale.text(gap), are_known ? "are" : "are assumed to be", scale.text(step));
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
@@ -241,13 +241,12 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   if (judged.verdict == Verdict::same) judged.interval = Interval{std::exp(-far), std::exp(far)};
   const double missed = judged.verdict == Verdict::same ? far : apart.farthest();
   if (std::isfinite(missed)) judged.resolution = scale.from_line(missed);
-  judged.reason += fmt::format(
-      ", {} {} (neighbouring measured sizes {} {} apart)",
-      judged.verdict == Verdict::same ? "and" : "but",
-      gap < 0.0    ? "the brackets overlap"
-      : gap == 0.0 ? "the brackets have one end in common"
-                   : "the brackets are apart",
-      are_known ? "are" : "are assumed to be", scale.text(step));
+  judged.reason += fmt::format(", {} {} (neighbouring measured sizes {} {} apart)",
+                               judged.verdict == Verdict::same ? "and" : "but",
+                               gap < 0.0    ? "the brackets overlap"
+                               : gap == 0.0 ? "the brackets have one end in common"
+                                            : "the brackets are apart",
+                               are_known ? "are" : "are assumed to be", scale.text(step));
   return judged;
 }
 

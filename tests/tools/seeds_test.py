@@ -60,9 +60,9 @@ class Rows(unittest.TestCase):
     def test_bounds_hold_for_all_of_an_interval(self) -> None:
         self.assertIn("50 % (40\N{EN DASH}60), above 39 %: gsi", row(above=0.39))
         self.assertIn(", below 61 %", row(below=0.61))
-        for bound in ({"above": 0.4}, {"below": 0.6}):
+        for name, bound in (("above", 0.4), ("below", 0.6)):
             with self.assertRaisesRegex(seeds.ItemError, "not (above|below)"):
-                row(**bound)
+                row("report a.json", **{name: bound})
 
     def test_a_number_is_as_near_as_the_row_says(self) -> None:
         self.assertIn("done", row(seed=0.8, within=0.25))

@@ -218,8 +218,9 @@ std::string parts_text(std::span<const Finding> findings, std::string_view serie
   const Finding* const group = find_value(findings, "group_latency", series);
   if (group == nullptr) return text;
   const Finding* const cycles = find_value(findings, "group_latency_cycles", series);
-  const std::string time = cycles == nullptr ? format_seconds(*group->value)
-                                             : fmt::format("{} cycles", format_number(*cycles->value));
+  const std::string time = cycles == nullptr
+                               ? format_seconds(*group->value)
+                               : fmt::format("{} cycles", format_number(*cycles->value));
   append(text, ", ", fmt::format("{} ({})", time, group->method));
   return text;
 }

@@ -148,7 +148,8 @@ TEST_CASE("compute: what a device does not have has a reason") {
             {"double-fma", "the device does not support doubles"},
             {"half-fma", "the device does not support cl_khr_fp16"},
             {"dot-product", "the device does not support cl_khr_integer_dot_product"},
-            {"matrix-half", "only NVIDIA's matrix units, from compute capability 8.0, are measured"}});
+            {"matrix-half",
+             "only NVIDIA's matrix units, from compute capability 8.0, are measured"}});
   device.reported.set("extensions", std::string("cl_khr_fp16x cl_khr_integer_dot_product"));
   CHECK(reasons(probe.plan(device, {})).size() == 3);
   device.reported.set("nv_compute_capability_major", std::int64_t{8});

@@ -52,7 +52,7 @@ constexpr std::array known{
     KnownMethod{"launch", 1, 0x7e2f720c1aceb1ba},    KnownMethod{"clock", 2, 0x4f9b8d13a4299561},
     KnownMethod{"banks", 1, 0x270b8844c9851798},     KnownMethod{"inflight", 1, 0xe21f1f7bcb6482de},
     KnownMethod{"stalls", 1, 0xa0b655d4f53073d},     KnownMethod{"kernel", 2, 0x88490449a834bcec},
-    KnownMethod{"compute", 1, 0x5a8ea8c26603aa87},   KnownMethod{"atomics", 1, 0xcb89bbc96a2cf359},
+    KnownMethod{"compute", 1, 0x152d68cf43468a9b},   KnownMethod{"atomics", 1, 0xcb89bbc96a2cf359},
     KnownMethod{"line", 1, 0x4d743fb68b77d997},      KnownMethod{"pages", 1, 0x4d743fb68b77d997},
 };
 
