@@ -30,10 +30,10 @@
   (((offset) & ~(BLOCK_BYTES - 1)) | (((offset) + (by)) & (BLOCK_BYTES - 1)))
 
 #if STORE
-#if defined(__AMDGCN__) && WORD == 16 && defined(GROUP)
-// In AMD's largest work-groups, a work-item has too few registers for 16 words of 16 bytes. A chain
-// therefore keeps only an offset. The word of an offset is computed when the word is stored, which
-// costs one instruction.
+#if WORD == 16 && (defined(SUB_GROUP) || (defined(__AMDGCN__) && defined(GROUP)))
+// In AMD's largest work-groups and on Intel's GPUs, a work-item has too few registers for 16 words
+// of 16 bytes. A chain therefore keeps only an offset. The word of an offset is computed when the
+// word is stored, which costs one instruction.
 typedef uint chain;
 #define CHAIN_OF(offset) (offset)
 #define OFFSET_OF(c) (c)

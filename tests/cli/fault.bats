@@ -214,6 +214,12 @@ failed_points() {
   [[ ${lines[0]} == 'unnamed cpu'* ]]
 }
 
+@test "on an Intel GPU, whose compiler chooses, kernels require 16 lanes per sub-group" {
+  with_fault intel@clGetDeviceInfo latency "${few_sizes[@]}" --json
+  json_says '.device.type == "gpu" and .device.sub_group_size == 16'
+  json_says '[.results[0].kernels[].options | test("-DSUB_GROUP=16 ")] | length > 0 and all'
+}
+
 @test "event times that fail: another timer is used" {
   with_fault fail@clGetEventProfilingInfo latency "${few_sizes[@]}" --json --clock none
   [ "$status" -eq 0 ]

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of OpenCL that the program calls, each with the faults that befall it.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "fault.hpp"
@@ -81,11 +83,41 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void*
                                                     context, flags, size, host);
 }
 
+namespace {
+
+cl_int answer(const void* bytes, size_t count, size_t size, void* value, size_t* needed) {
+  if (needed != nullptr) *needed = count;
+  if (value == nullptr) return CL_SUCCESS;
+  if (size < count) return CL_INVALID_VALUE;
+  std::memcpy(value, bytes, count);
+  return CL_SUCCESS;
+}
+
+/// Answers as an Intel GPU whose compiler chooses the sub-group size of each kernel.
+std::optional<cl_int> answer_of_intel(cl_device_info name, size_t size, void* value,
+                                      size_t* needed) {
+  constexpr cl_device_info sizes_name = 0x4108;  // CL_DEVICE_SUB_GROUP_SIZES_INTEL
+  static const std::string extensions = "cl_intel_required_subgroup_size";
+  static const std::array<size_t, 3> sizes{8, 16, 32};
+  static const cl_device_type type = CL_DEVICE_TYPE_GPU;
+  if (name == CL_DEVICE_TYPE) return answer(&type, sizeof type, size, value, needed);
+  if (name == sizes_name) return answer(sizes.data(), sizeof sizes, size, value, needed);
+  if (name != CL_DEVICE_EXTENSIONS) return std::nullopt;
+  return answer(extensions.c_str(), extensions.size() + 1, size, value, needed);
+}
+
+}  // namespace
+
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value,
                        size_t* param_value_size_ret) {
   static Interposer interposer("clGetDeviceInfo");
   cl_int error = interposer.on_call(CL_OUT_OF_HOST_MEMORY);
   if (error != CL_SUCCESS) return error;
+  if (interposer.is("intel")) {
+    if (const auto answered = answer_of_intel(name, size, value, param_value_size_ret)) {
+      return *answered;
+    }
+  }
   const bool is_garbage = interposer.is_garbage();
   error = interposer.next<decltype(&clGetDeviceInfo)>()(device, name, size, value,
                                                         param_value_size_ret);

@@ -19,6 +19,7 @@ failure when CLPROBE_REQUIRE_ALL is set.
 """
 
 import argparse
+import ctypes.util
 import dataclasses
 import functools
 import os
@@ -32,6 +33,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import amd_assembly
+import intel_assembly
 import ptx_assembly
 from amd_libraries import AMD_DEVICES, amd_libraries
 from users_kernels import users_kernels
@@ -264,10 +266,12 @@ def check_amd_code(kernel: Kernel, assembly: str) -> None:
     kinds = {"0": "scalar" if kernel.option("SCALAR", "0") == "1" else "vector",
              "3": "local", "4": "image"}
     kind = kinds.get(kernel.option("SPACE", ""))
-    if kernel.file != "latency.cl" or kind is None:
-        return  # a constant chase may go either way: it is the compiler's choice that is measured
     try:
-        amd_assembly.check(assembly, "latency_chase", kind, int(kernel.option("UNROLL", "16")))
+        if kernel.file in ("line.cl", "pages.cl"):
+            amd_assembly.check(assembly, "ring_chase", "vector", 16)
+        # A constant chase may go either way: it is the compiler's choice that is measured.
+        elif kernel.file == "latency.cl" and kind is not None:
+            amd_assembly.check(assembly, "latency_chase", kind, int(kernel.option("UNROLL", "16")))
     except amd_assembly.Unexpected as problem:
         raise Failure(str(problem)) from problem
 
@@ -276,18 +280,70 @@ def check_amd_code(kernel: Kernel, assembly: str) -> None:
 INTEL_WITHOUT_DOUBLE = ("tgllp", "dg2")
 DOUBLE = "2"  # -DTYPE in cl/stride.cl
 DOUBLE_OPERATION = "OP_DOUBLE_FMA"  # -DOPERATION in cl/compute.cl
+IMAGE = "4"  # -DSPACE in cl/latency.cl; pvc has no images
+
+
+# Lanes that clprobe's kernels require of Intel's compiler (src/measure/device/platforms.cpp).
+INTEL_LANES = 16
+
+
+def intel_messages(kernel: Kernel) -> tuple[str, int, int] | None:
+    """A kernel with timed accesses, its messages to memory between the clock reads, and those of one
+    work-item. None: other code."""
+    if kernel.file == "latency.cl":
+        return "latency_chase", int(kernel.option("UNROLL", "16")), 0
+    if kernel.file in ("line.cl", "pages.cl"):
+        return "ring_chase", 16, 0
+    if is_of_accesses(kernel):
+        stores, accesses, _ = bank_accesses(kernel)
+        return "banks_access", accesses, 1 if stores else 0
+    if kernel.file == "atomics.cl" and kernel.option("LOCAL", "0") == "1":
+        return "atomics_chain", 32, 0
+    loads = int(kernel.option("LOADS", "0"))
+    if kernel.file == "inflight.cl" and loads > 0 and "-DOWN_TIMES" not in kernel.options:
+        return "inflight_block", loads, 2  # a barrier holds NVIDIA's clocks back by a load and a store
+    return None
+
+
+def check_intel_code(kernel: Kernel, device: str, folder: pathlib.Path) -> None:
+    """The timed code has the accesses that its series promises, each one message."""
+    expected = intel_messages(kernel)
+    if expected is None or (device == "pvc" and kernel.option("SPACE", "") == IMAGE):
+        return
+    # ocloc looks for a library by the name that only developers' packages have.
+    library = ctypes.util.find_library("iga64")
+    if library is None:
+        raise Failure("no libiga64, which ocloc needs to disassemble")
+    (folder / "libiga64.so").symlink_to(find_in_linker(library))
+    run(["env", f"LD_LIBRARY_PATH={folder}", "ocloc", "disasm", "-file", "out/kernel", "-device", device,
+         "-dump", "code"], folder)
+    name, messages, of_one_item = expected
+    try:
+        intel_assembly.check((folder / "code" / f"{name}_KernelHeap.asm").read_text(), INTEL_LANES,
+                             messages, of_one_item)
+    except intel_assembly.Unexpected as problem:
+        raise Failure(f"{name}: {problem}") from problem
+
+
+def find_in_linker(library: str) -> str:
+    """The path of a library that the linker knows."""
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    return next(line.split("=> ")[1] for line in listed.splitlines() if line.split()[:1] == [library])
 
 
 def intel(device: str, clock: int) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         # ocloc ends with 0 after some errors, so the binary itself is looked for.
         standard = [] if "-cl-std=" in " ".join(kernel.options) else ["-cl-std=CL1.2"]
-        options = " ".join([*standard, f"-DCLOCK={clock}", *kernel.options])
+        options = " ".join([*standard, f"-DCLOCK={clock}", f"-DSUB_GROUP={INTEL_LANES}",
+                            *kernel.options])
         said = run(["ocloc", "compile", "-file", "kernel.cl", "-device", device, "-options",
                     options, "-out_dir", "out", "-output", "kernel", "-output_no_suffix"], folder)
         made = [path for path in (folder / "out").glob("*") if path.stat().st_size > 0]
         if "Build succeeded" not in said or not made:
             raise Failure(f"ocloc {device} {options}\n{said}")
+        if clock == INTEL and not kernel.is_users:
+            check_intel_code(kernel, device, folder)
 
     def refuses(kernel: Kernel) -> bool:
         # Debian's ocloc compiles nothing for CL1.1 there, nor for CL3.0 where there are no images.

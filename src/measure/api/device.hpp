@@ -136,6 +136,7 @@ class Session {
   cl::CommandQueue queue_;
   std::map<std::string, cl::Program, std::less<>> programs_{};
   std::shared_ptr<system::Cores> cores_;
+  std::optional<std::int64_t> sub_group_;  ///< size that kernels require, if any
   std::optional<int> core_{};
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };

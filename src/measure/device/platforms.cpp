@@ -3,16 +3,35 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "measure/api/device.hpp"
 #include "measure/device/queries.hpp"
 
 namespace clprobe {
+
+std::optional<std::int64_t> required_sub_group(const cl::Device& device) {
+  constexpr std::size_t wanted = 16;
+  const auto type = query<cl_device_type>(device, CL_DEVICE_TYPE).value_or(0);
+  const std::string extensions = query_text(device, CL_DEVICE_EXTENSIONS);
+  const bool can_require = extensions.find("cl_intel_required_subgroup_size") != std::string::npos;
+  if ((type & CL_DEVICE_TYPE_GPU) == 0 || !can_require) return std::nullopt;
+  const auto bytes = query_bytes(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL);
+  if (!bytes || bytes->size() < sizeof(std::size_t)) return std::nullopt;
+  std::vector<std::size_t> sizes(bytes->size() / sizeof(std::size_t));
+  std::memcpy(sizes.data(), bytes->data(), sizes.size() * sizeof(std::size_t));
+  const bool has_wanted = std::find(sizes.begin(), sizes.end(), wanted) != sizes.end();
+  return static_cast<std::int64_t>(has_wanted ? wanted
+                                              : *std::min_element(sizes.begin(), sizes.end()));
+}
+
 namespace {
 
 DeviceType type_of(cl_device_type type) {
@@ -22,9 +41,10 @@ DeviceType type_of(cl_device_type type) {
   return DeviceType::other;
 }
 
-/// Returns the number of lanes that execute together: a vendor's attribute, which is exact, or else
-/// the preferred multiple of the work-group size, or else 1.
+/// Returns the number of lanes that execute together: the size that kernels require, a vendor's
+/// attribute, which is exact, the preferred multiple of the work-group size, or 1.
 std::int64_t sub_group_size(const cl::Device& device) {
+  if (const auto lanes = required_sub_group(device)) return *lanes;
   struct Row {
     std::string_view extension;
     cl_device_info name;

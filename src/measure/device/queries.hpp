@@ -3,6 +3,7 @@
 // it throws if a driver refuses an attribute.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device
 /// Returns a text attribute without surrounding blanks and without the final zero; empty if the
 /// driver refuses the query.
 std::string query_text(const cl::Device& device, cl_device_info name);
+
+/// Returns the sub-group size that clprobe's kernels require on this device; nothing if the device
+/// has one size, or chooses it well. Intel's compiler chooses a size for each kernel, and an access
+/// of 32 lanes takes two messages on Gen9 and Xe-HPG. Hence 16, if the device supports it.
+std::optional<std::int64_t> required_sub_group(const cl::Device& device);
 
 /// Returns a scalar attribute; nothing if the driver refuses the query, or if the answer has
 /// another size than `Type`.

@@ -8,6 +8,7 @@
 
 #include "measure/api/device.hpp"
 #include "measure/device/driver_words.hpp"
+#include "measure/device/queries.hpp"
 #include "system/api/host.hpp"
 #include "text/api/embedded.hpp"
 
@@ -54,15 +55,18 @@ Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Con
       seed_(seed),
       context_(std::move(context)),
       queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
-      cores_(std::make_shared<system::Cores>()) {}
+      cores_(std::make_shared<system::Cores>()),
+      sub_group_(required_sub_group(device_)) {}
 
 std::string Session::full_options(const std::string& options) const {
   // OpenCL C 3.0 is selected only if the clock needs it, since some drivers cannot build OpenCL C
   // 3.0 at all.
   const bool needs_3 =
       info_.clock.kind == ClockKind::khr_device || info_.clock.kind == ClockKind::khr_sub_group;
-  return fmt::format("{}-DCLOCK={}{}{}", needs_3 ? "-cl-std=CL3.0 " : "",
-                     static_cast<int>(info_.clock.kind), options.empty() ? "" : " ", options);
+  return fmt::format("{}-DCLOCK={}{}{}{}", needs_3 ? "-cl-std=CL3.0 " : "",
+                     static_cast<int>(info_.clock.kind),
+                     sub_group_ ? fmt::format(" -DSUB_GROUP={}", *sub_group_) : std::string(),
+                     options.empty() ? "" : " ", options);
 }
 
 cl::Kernel Session::kernel(std::string_view file, const char* name, const std::string& options,

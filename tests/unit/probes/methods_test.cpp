@@ -47,13 +47,13 @@ struct KnownMethod {
 };
 
 constexpr std::array known{
-    KnownMethod{"latency", 1, 0x8ed1abc96a8a898d},   KnownMethod{"stride", 1, 0xf21aea862f9186ac},
-    KnownMethod{"bandwidth", 1, 0x7f1fdd7ae593a639}, KnownMethod{"transfer", 1, 0xcddc4059f3800818},
-    KnownMethod{"launch", 1, 0x7e2f720c1aceb1ba},    KnownMethod{"clock", 2, 0x4f9b8d13a4299561},
-    KnownMethod{"banks", 1, 0x270b8844c9851798},     KnownMethod{"inflight", 1, 0xe21f1f7bcb6482de},
-    KnownMethod{"stalls", 1, 0xa0b655d4f53073d},     KnownMethod{"kernel", 2, 0x88490449a834bcec},
-    KnownMethod{"compute", 1, 0x152d68cf43468a9b},   KnownMethod{"atomics", 1, 0xcb89bbc96a2cf359},
-    KnownMethod{"line", 1, 0x4d743fb68b77d997},      KnownMethod{"pages", 1, 0x4d743fb68b77d997},
+    KnownMethod{"latency", 1, 0x831d574d99e847d4},   KnownMethod{"stride", 1, 0x47c3f97446dcf2f7},
+    KnownMethod{"bandwidth", 1, 0x73d792cf18dc5e6a}, KnownMethod{"transfer", 1, 0x3b4921a9f064873b},
+    KnownMethod{"launch", 1, 0xdabebae898847db3},    KnownMethod{"clock", 2, 0x9422ded25c0160b6},
+    KnownMethod{"banks", 1, 0x5cc91122c87ec36b},     KnownMethod{"inflight", 1, 0x2e7b5737ebea3309},
+    KnownMethod{"stalls", 1, 0x154acd60fce2d002},    KnownMethod{"kernel", 2, 0x8fa65c29732557cf},
+    KnownMethod{"compute", 1, 0xc9894a7fe25da3c8},   KnownMethod{"atomics", 1, 0x7d9f0a3d69783e7e},
+    KnownMethod{"line", 1, 0xb4afda388772b67a},      KnownMethod{"pages", 1, 0xb4afda388772b67a},
 };
 
 }  // namespace
