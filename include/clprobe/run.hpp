@@ -185,6 +185,7 @@ struct CardLevel {
   /// Shorter form of `what` for narrow cards: "cache or half"; may be empty.
   std::string short_what{};
   CardMemory memory{CardMemory::other};
+  bool may_be_tlb{false};  ///< may be the reach of a TLB instead of a cache
 };
 
 /// A line of a card, such as "bandwidth" with "read 4.55 TB/s (int4), copy 4.03 TB/s (int4)".
@@ -289,6 +290,8 @@ struct Card {
   std::vector<CardLine> rows{};
   std::vector<std::string> unseen{};  ///< quantities that could not be observed, a few words each
   std::vector<CardPlot> plots{};      ///< charts for HTML pages
+  /// Reach of each TLB, in bytes. They decide what levels with `may_be_tlb` are.
+  std::vector<Finding> reaches{};
   /// Title of each series (Series::title) by the name of the series.
   std::map<std::string, std::string, std::less<>> titles{};
 

@@ -221,6 +221,37 @@ const CardPlateau* plateau_at(const Sizes& level, const std::vector<CardPlateau>
   return found;
 }
 
+/// Decides whether uncertain levels are reaches of TLBs, from measured reaches. A level whose
+/// capacity agrees with a reach is one. A level that lies within the smallest reach, or between
+/// two reaches, is a cache.
+void settle_levels(std::vector<DeviceLevel>& levels, const std::vector<Finding>& reaches) {
+  // Time that translation adds to a curve of latency rises in steps of its sizes.
+  constexpr double tolerance = 1.25;
+  if (reaches.empty()) return;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    CardLevel& level = levels[i].own;
+    if (!level.may_be_tlb || !level.capacity.value) continue;
+    const double low = level.capacity.low.value_or(*level.capacity.value) / tolerance;
+    const double high = level.capacity.high.value_or(*level.capacity.value) * tolerance;
+    const auto agrees = [&](const Finding& reach) {
+      return reach.high && *reach.low <= high && *reach.high >= low;
+    };
+    const auto is_beyond = [&](const Finding& reach) { return *reach.low > high; };
+    if (std::ranges::any_of(reaches, agrees)) {
+      level.name = fmt::format("level {}", i + 1);
+      level.what = "reach of a TLB";
+      level.short_what = "TLB reach";
+    } else if (std::ranges::any_of(reaches, is_beyond)) {
+      std::erase(level.name, '?');
+      level.what.clear();
+      level.short_what.clear();
+    } else {
+      continue;
+    }
+    level.may_be_tlb = false;
+  }
+}
+
 }  // namespace
 
 DeviceCard card_of(const Run& run) {
@@ -233,6 +264,7 @@ DeviceCard card_of(const Run& run) {
       card.levels.push_back({.own = level});
     }
   }
+  for (const ProbeResult& result : run.results) settle_levels(card.levels, result.card.reaches);
   add_warnings(card.warnings, run.warnings);
   for (const ProbeResult& result : run.results) {
     if (has_card(result)) {

@@ -386,8 +386,8 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   DeviceInfo& info = session.info();
   info.isa = isa_word(facts);
   std::vector<ClockKind> kinds;
-  if ((facts & fact_khr_device_clock) != 0) kinds.push_back(ClockKind::khr_device);
-  if ((facts & fact_khr_sub_group_clock) != 0) kinds.push_back(ClockKind::khr_sub_group);
+  // Vendors' clocks come first. They count core cycles on most devices, whereas the clocks of
+  // cl_khr_kernel_clock may have steps of 10 to 50 ns.
   if (info.isa == "nvptx") kinds.push_back(ClockKind::nvidia);
   if (info.isa.starts_with("amdgcn")) kinds.push_back(ClockKind::amd);
   if (info.platform.starts_with("Intel(R) OpenCL") && is_gpu(info)) {
@@ -398,6 +398,8 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   if (info.isa == "x86" || info.isa == "aarch64" || info.isa == "riscv") {
     kinds.push_back(ClockKind::cpu);
   }
+  if ((facts & fact_khr_device_clock) != 0) kinds.push_back(ClockKind::khr_device);
+  if ((facts & fact_khr_sub_group_clock) != 0) kinds.push_back(ClockKind::khr_sub_group);
   return kinds;
 }
 

@@ -62,6 +62,7 @@ void describe_level(CardLevel& level, const std::string& step) {
   } else if (level.capacity.value) {
     level.what = "cache, or reach of a TLB";
     level.short_what = "cache or TLB";
+    level.may_be_tlb = true;
   } else if (level.capacity.low) {
     level.what = "cache or memory";
   }

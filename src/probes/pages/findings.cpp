@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -202,6 +203,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
 Card card(const ProbeResult& result) {
   Card card;
   std::string line;
+  std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(card.reaches),
+               [](const Finding& each) { return each.name == "reach" && each.low; });
   for (int level = 1; !level_text(result.findings, level).empty(); ++level) {
     append(line, ", ", level_text(result.findings, level));
   }

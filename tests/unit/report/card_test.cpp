@@ -185,6 +185,30 @@ TEST_CASE("without a card of its own the headlines of a result stand on it") {
   CHECK(has("and 2 more"));
 }
 
+TEST_CASE("a measured reach of a TLB decides what an uncertain level is") {
+  Run run;
+  run.results.resize(2);
+  const auto bytes = [](double value, double low, double high) {
+    return Finding{.name = "reach", .value = value, .low = low, .high = high, .unit = "bytes"};
+  };
+  CardLevel level{.name = "L4?", .capacity = bytes(1000.0, 900.0, 1100.0), .what = "unclear"};
+  level.may_be_tlb = true;
+  run.results[0].card.levels = {level};
+  const auto settled = [&](const Finding& reach) {
+    run.results[1].card.reaches = {reach};
+    const CardLevel own = report::card_of(run).levels.at(0).own;
+    return own.name + ", " + own.what;
+  };
+  CHECK(settled(bytes(1000.0, 950.0, 1050.0)) == "level 1, reach of a TLB");
+  CHECK(settled(bytes(700.0, 700.0, 721.0)) == "level 1, reach of a TLB");
+  CHECK(settled(bytes(700.0, 700.0, 719.0)) == "L4?, unclear");
+  CHECK(settled(bytes(1400.0, 1374.0, 1500.0)) == "level 1, reach of a TLB");
+  CHECK(settled(bytes(1400.0, 1376.0, 1500.0)) == "L4, ");
+  // A reach that is only known to be larger proves a cache.
+  CHECK(settled({.name = "reach", .low = 5000.0}) == "L4, ");
+  CHECK(settled({.name = "reach", .low = 1200.0}) == "L4?, unclear");
+}
+
 TEST_CASE("a card is in no document, and makes no two results differ") {
   const std::array run{carded_run()};
   CHECK(to_json(run).find("side by side") == std::string::npos);
