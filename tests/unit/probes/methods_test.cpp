@@ -54,6 +54,7 @@ constexpr std::array known{
     KnownMethod{"stalls", 1, 0xa0b655d4f53073d},     KnownMethod{"kernel", 2, 0x88490449a834bcec},
     KnownMethod{"compute", 1, 0xb200b93f7939bccc},   KnownMethod{"atomics", 1, 0xcb89bbc96a2cf359},
     KnownMethod{"line", 1, 0x4d743fb68b77d997},      KnownMethod{"pages", 1, 0x4d743fb68b77d997},
+    KnownMethod{"map", 1, 0xf16cd1d0d1808064},
 };
 
 }  // namespace
