@@ -30,6 +30,27 @@ cl_ulong in_ticks(cl_ulong ns, unsigned percent) {
   return ns / percent * 100 + ns % percent * 100 / percent;
 }
 
+cl_int answer(const void* bytes, size_t count, size_t size, void* value, size_t* needed) {
+  if (needed != nullptr) *needed = count;
+  if (value == nullptr) return CL_SUCCESS;
+  if (size < count) return CL_INVALID_VALUE;
+  std::memcpy(value, bytes, count);
+  return CL_SUCCESS;
+}
+
+/// Answers as an Intel GPU whose compiler chooses the sub-group size of each kernel.
+std::optional<cl_int> answer_of_intel(cl_device_info name, size_t size, void* value,
+                                      size_t* needed) {
+  constexpr cl_device_info sizes_name = 0x4108;  // CL_DEVICE_SUB_GROUP_SIZES_INTEL
+  static const std::string extensions = "cl_intel_required_subgroup_size";
+  static const std::array<size_t, 3> sizes{8, 16, 32};
+  static const cl_device_type type = CL_DEVICE_TYPE_GPU;
+  if (name == CL_DEVICE_TYPE) return answer(&type, sizeof type, size, value, needed);
+  if (name == sizes_name) return answer(sizes.data(), sizeof sizes, size, value, needed);
+  if (name != CL_DEVICE_EXTENSIONS) return std::nullopt;
+  return answer(extensions.c_str(), extensions.size() + 1, size, value, needed);
+}
+
 }  // namespace
 
 // The signatures are OpenCL's.
@@ -82,31 +103,6 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void*
   return interposer.make<decltype(&clCreateBuffer)>(CL_MEM_OBJECT_ALLOCATION_FAILURE, errcode_ret,
                                                     context, flags, size, host);
 }
-
-namespace {
-
-cl_int answer(const void* bytes, size_t count, size_t size, void* value, size_t* needed) {
-  if (needed != nullptr) *needed = count;
-  if (value == nullptr) return CL_SUCCESS;
-  if (size < count) return CL_INVALID_VALUE;
-  std::memcpy(value, bytes, count);
-  return CL_SUCCESS;
-}
-
-/// Answers as an Intel GPU whose compiler chooses the sub-group size of each kernel.
-std::optional<cl_int> answer_of_intel(cl_device_info name, size_t size, void* value,
-                                      size_t* needed) {
-  constexpr cl_device_info sizes_name = 0x4108;  // CL_DEVICE_SUB_GROUP_SIZES_INTEL
-  static const std::string extensions = "cl_intel_required_subgroup_size";
-  static const std::array<size_t, 3> sizes{8, 16, 32};
-  static const cl_device_type type = CL_DEVICE_TYPE_GPU;
-  if (name == CL_DEVICE_TYPE) return answer(&type, sizeof type, size, value, needed);
-  if (name == sizes_name) return answer(sizes.data(), sizeof sizes, size, value, needed);
-  if (name != CL_DEVICE_EXTENSIONS) return std::nullopt;
-  return answer(extensions.c_str(), extensions.size() + 1, size, value, needed);
-}
-
-}  // namespace
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value,
                        size_t* param_value_size_ret) {

@@ -85,6 +85,7 @@ void add_halves(Findings& found, std::string_view series, const Times& times) {
   for (const auto& [unit, of_part] : times.of_unit) {
     if (of_part[0] && of_part[1]) halves[*of_part[0] <= *of_part[1] ? 0 : 1].push_back(unit);
   }
+  if (halves[0].empty() && halves[1].empty()) return;
   const std::string_view what = times.shapes.front().unit_is_read != 0 ? "units" : "work-groups";
   constexpr std::array<std::string_view, 2> names{"first_half_units", "second_half_units"};
   for (std::size_t half = 0; half < 2; ++half) {

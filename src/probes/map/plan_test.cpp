@@ -42,8 +42,9 @@ std::map<std::string, std::size_t> points_by_series(const Plan& plan) {
 /// Returns 0, 1, ..., 99 as two parts: multiples of 3, and the others.
 Parts uneven_parts() {
   Parts parts;
-  for (std::uint32_t block = 0; block < 100; ++block)
+  for (std::uint32_t block = 0; block < 100; ++block) {
     parts[block % 3 == 0 ? 0 : 1].push_back(block);
+  }
   return parts;
 }
 
