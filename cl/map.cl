@@ -203,7 +203,6 @@ kernel void map_gather(global const uint4* restrict memory, global const uint* r
     const uint mine = ticket;
     if (mine >= chunks * iterations) break;
     global const uint* const blocks = order + (begin + mine % chunks) * 8;
-#pragma unroll
     for (uint i = 0; i < 8; ++i) found += memory[blocks[i] * (BLOCK_WORDS / 4) + item];
   }
   atomic_add(&sum, found.x + found.y + found.z + found.w);

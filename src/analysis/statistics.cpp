@@ -50,7 +50,7 @@ void check_pairs(std::span<const double> x, std::span<const double> y) {
   const std::vector<double> sorted = sorted_and_checked(x);
   static_cast<void>(sorted_and_checked(y));
   if (sorted.front() == sorted.back()) {
-    throw std::invalid_argument("a line needs two different values of x");
+    throw std::invalid_argument("a line fit needs at least two different values of x");
   }
 }
 

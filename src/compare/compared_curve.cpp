@@ -156,7 +156,7 @@ CurveSummary summarise_curve(std::size_t run, const std::string& probe,
   CurveSummary summary{.run = run, .probe = probe, .series = other.series, .unit = other.unit};
   summary.note = differing_settings(baseline, other);
   if (baseline.unit != other.unit || baseline.varying != other.varying) {
-    summary.note = "the points vary in different parameters from those of the baseline";
+    summary.note = "the unit or the varied parameters differ from those of the baseline";
     return summary;
   }
   std::vector<double> ratios;  // as logarithms, so that swapped runs give the inverse summary

@@ -181,7 +181,8 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
     if (!std::isfinite(far)) {
       const bool is_open =
           !std::isfinite(apart.interval.low) && !std::isfinite(apart.interval.high);
-      judged.reason += is_open ? ": any change is possible" : ": the interval is open at one end";
+      judged.reason +=
+          is_open ? ": any change is possible" : ": the interval is unbounded at one end";
     } else if (judged.is_coarse) {
       judged.reason += fmt::format(": changes from {} to {} are possible",
                                    scale.text(apart.interval.low), scale.text(apart.interval.high));
@@ -455,7 +456,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
   if (seconds.verdict == Verdict::same) {
     seconds.reason = fmt::format(
-        "judged in seconds, since the time does not follow the core clock: {}", seconds.reason);
+        "judged in seconds, because the time does not follow the core clock: {}", seconds.reason);
     return seconds;
   }
   if (is_change(judged.verdict)) {

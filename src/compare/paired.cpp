@@ -80,7 +80,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but compare --live does not compare capacities: compare two saved runs"
-                       : "; but each side has one run, and no single point shows the change: "
+                       : "; but each device has one run, and no single point shows the change: "
                          "compare several baseline runs with several new runs";
 }
 

@@ -244,7 +244,9 @@ const RunDigest& typical_run(std::span<const RunDigest> runs) {
 }  // namespace
 
 RunDigest pool(std::span<const RunDigest> runs) {
-  if (runs.empty()) throw std::invalid_argument("each side of a comparison needs at least one run");
+  if (runs.empty()) {
+    throw std::invalid_argument("a comparison needs at least one baseline run and one new run");
+  }
   if (runs.size() == 1) return runs.front();
   const RunDigest& typical = typical_run(runs);
   RunDigest side = typical;

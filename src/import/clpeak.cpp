@@ -248,7 +248,9 @@ json::Json entries_of_3(const json::Json& root) {
   for (const json::Json& device : list_at(root, "devices")) {
     for (const json::Json& test : list_at(device, "tests")) {
       for (const json::Json& metric : list_at(test, "metrics")) {
-        if (!metric.is_object()) throw RunFormatError("devices: expected metrics to be objects");
+        if (!metric.is_object()) {
+          throw RunFormatError("devices: expected each metric to be an object");
+        }
         json::Json entry = metric;
         for (const char* const each : {"backend", "platform", "driver"}) {
           entry[each] = text_at(device, each);
@@ -436,7 +438,7 @@ std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hi
                                      parsed.offset, parsed.description()));
   }
   const pugi::xml_node root = xml.child("clpeak");
-  if (!root) throw RunFormatError("document: expected clpeak's XML, found another root element");
+  if (!root) throw RunFormatError("document: expected the root element <clpeak>, found another");
   Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), xml_format);
   for (const pugi::xml_node& platform : root.children("platform")) {
     for (const pugi::xml_node& device : platform.children("device")) {

@@ -145,7 +145,7 @@ class Reader {
     if (columns == 0 || rows <= columns || description.row.empty()) return 1;
     if (rows % columns == 0) return rows / columns;
     throw RunFormatError(fmt::format(
-        "nvbandwidth.testcases: {} rows do not divide into square matrices with {} columns", rows,
+        "nvbandwidth.testcases: {} rows cannot be divided into square matrices of {} columns", rows,
         columns));
   }
 

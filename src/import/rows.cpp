@@ -73,7 +73,7 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
   for (Lines lines(document.text); lines.next();) {
     if (is_no_latency_row(lines.line())) continue;
     const std::optional<LatencyRow> row = latency_row(lines.line());
-    if (!row) lines.refuse_instead_of("loads, MHz, KiB, ms and cycles");
+    if (!row) lines.refuse_instead_of("a number of loads, and numbers in MHz, KiB, ms and cycles");
     if (first_mhz == 0.0) first_mhz = row->mhz;
     is_one_clock = is_one_clock && row->mhz == first_mhz;
     const double hertz = hints.clock_hertz > 0.0 ? hints.clock_hertz : row->mhz * hertz_per_mhz;

@@ -285,7 +285,7 @@ class Reader {
     const std::vector<std::string> names(layout.names.begin(),
                                          layout.names.begin() + static_cast<std::ptrdiff_t>(named));
     lines_.refuse(fmt::format(
-        "the header names no column for {}, only '{}': name that column, as in '{}'",
+        "the header names no column for {}, only '{}': add the missing name, as in '{}'",
         has_size ? "latencies" : "sizes", excerpt(fmt::format("{}", fmt::join(names, "', '"))),
         has_size ? "latency (ns)" : "size (KiB)"));
   }

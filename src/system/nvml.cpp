@@ -48,7 +48,7 @@ Nvml open_nvml(const DeviceTarget& target, const std::string& file) {
     const std::string name = nvml_name_of(target.uuid);
     const bool is_known = (!name.empty() && by_uuid(name.c_str(), &nvml.device) == 0) ||
                           (!target.pci.empty() && by_pci(target.pci.c_str(), &nvml.device) == 0);
-    if (!is_known) nvml.reason = "NVML does not know the device";
+    if (!is_known) nvml.reason = "NVML does not list the device";
   }
   return nvml;
 }

@@ -83,7 +83,7 @@ std::optional<PowerReading> read_hwmon(const Path& folder) {
 
 PowerMeter hwmon_meter(const DeviceTarget& target, const DevicePlaces& places) {
   if (target.pci.empty()) {
-    return {"", {}, "the PCI address is missing, so the device's hwmon folder is unknown"};
+    return {"", {}, "the PCI address is unknown, so the device's hwmon folder cannot be found"};
   }
   const Path device = Path(places.sys) / "bus/pci/devices" / target.pci;
   for (const Path& folder : folders_in(device / "hwmon", "hwmon")) {

@@ -315,6 +315,12 @@ TEST_CASE("clock: energy is the power above the idle device's divided by the rat
   CHECK_FALSE(two.low.has_value());
   CHECK(two.reason.ends_with("repeat with --burn 20s"));
   CHECK_FALSE(energy_with(100'000, 1).value.has_value());
+  const auto text_of = [](const Finding& energy) {
+    return energy_text({.probe = "clock", .findings = {energy}});
+  };
+  CHECK(text_of(three).find("about") == std::string::npos);
+  CHECK(text_of(two).starts_with("about "));
+  CHECK(text_of(two).ends_with(" pJ per byte read (short load; --burn 20s)"));
 }
 
 TEST_CASE("clock: the card has the clocks, what was throttled and the power") {

@@ -223,7 +223,7 @@ TEST_CASE("a trace that never ends is a failed point with its reason") {
       "clprobe-trace 1\nlock at=0x1000\nprogram 0\nacquire 0\ngroup\nwarp program=0 lanes=1\n");
   const ProbeResult result = measured_trace(simulator::preset("gsi"), request);
   CHECK(result.status == Status::failed);
-  CHECK(result.reason.find("holds a lock when it ends") != std::string::npos);
+  CHECK(result.reason.find("while holding a lock") != std::string::npos);
 }
 
 TEST_CASE("a trace whose warps ask for locks for ever is a failed point with its reason") {

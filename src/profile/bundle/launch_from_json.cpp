@@ -151,7 +151,7 @@ Image read_layout(const Cursor& layout) {
 Image read_own_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   if (image.kind == ImageKind::image_1d_buffer) {
-    layout.refuse("any kind but 1d_buffer (the image is not in a buffer)");
+    layout.refuse("a kind other than 1d_buffer (the image is not in a buffer)");
   }
   if (image.row_bytes > 0) layout.refuse("no row_bytes (the image is not in a buffer)");
   if (!bytes_of_pixels(image)) layout.refuse(fmt::format("at most {} bytes", max_object_bytes));
@@ -166,7 +166,7 @@ Image read_buffer_layout(const Cursor& layout) {
     layout.refuse("1d_buffer or 2d (the image is in a buffer)");
   }
   if (is_flat != (image.row_bytes > 0)) {
-    layout.refuse("row_bytes for 2d images, and only for these");
+    layout.refuse("row_bytes for a 2d image, and no row_bytes for a 1d_buffer");
   }
   if (is_flat && image.row_bytes < pixel_bytes(image) * image.pixels[0]) {
     layout.refuse("rows that do not overlap");
@@ -419,7 +419,7 @@ std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t h
     const auto [written, header] = members(each, "written", "header");
     includes::Include include{.written = text_of(written, includes::max_written_bytes)};
     if (!seen.insert(include.written).second) written.refuse("each text only once");
-    if (headers == 0) header.refuse("no header (the program has none)");
+    if (headers == 0) header.refuse("no header (the program has no headers)");
     include.header = number_up_to(header, 0, headers - 1);
     return include;
   });
@@ -485,7 +485,7 @@ std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Indices& indices
     const Cursor& name = image.is_missing() ? buffer : image;
     Epilogue epilogue{index_in(name, indices), hash_in(hash)};
     if (objects[epilogue.object].image.has_value() == image.is_missing()) {
-      name.refuse("an object of the kind that the key names");
+      name.refuse("a buffer under the key buffer, or an image under the key image");
     }
     if (!seen.insert(epilogue.object).second) each.refuse("each object only once");
     return epilogue;

@@ -34,10 +34,15 @@ std::string read_plain(const std::string& path, std::size_t max_bytes) {
   }
 }
 
+constexpr const char* wrong_size =
+    "{} has {} bytes instead of {}: restore the file, or capture the launch again";
+
 std::string read_hashed(const std::string& path, const std::string& sha256, std::size_t max_bytes) {
   std::string bytes = read_plain(path, max_bytes);
   if (sha256_of(bytes) == sha256) return bytes;
-  throw FormatError(fmt::format("{} does not match the SHA-256 in its name", quote(path)));
+  throw FormatError(fmt::format(
+      "{} does not match the SHA-256 in its name: restore the file, or capture the launch again",
+      quote(path)));
 }
 
 Launch read_launch_file(const std::string& path) {
@@ -77,7 +82,7 @@ void check_objects(const Launch& launch, const std::string& folder) {
     const std::uint64_t bytes = fs::file_size(path, error);
     if (error) throw FormatError(fmt::format("cannot read {}: {}", quote(path), error.message()));
     if (bytes == each.bytes) continue;
-    throw FormatError(fmt::format("{} has {} bytes instead of {}", quote(path), bytes, each.bytes));
+    throw FormatError(fmt::format(wrong_size, quote(path), bytes, each.bytes));
   }
 }
 
@@ -245,8 +250,7 @@ std::string read_object(const Bundle& bundle, const Object& object, std::uint64_
   const std::string path = path_in(bundle.folder, object_file(object.sha256));
   std::string bytes = read_hashed(path, object.sha256, object.bytes);
   if (bytes.size() == object.bytes) return bytes;
-  throw FormatError(
-      fmt::format("{} has {} bytes instead of {}", quote(path), bytes.size(), object.bytes));
+  throw FormatError(fmt::format(wrong_size, quote(path), bytes.size(), object.bytes));
 }
 
 std::string to_environment(const std::vector<Source>& sources) {

@@ -215,7 +215,7 @@ class CaptureLaunch {
     if (status == CL_COMPLETE) return true;
     throw Refusal("earlier launches did not end while clprobe held this launch back for " +
                   std::to_string(std::llround(longest_wait_.count())) +
-                  " s; the earlier launches are possibly waiting for the program");
+                  " s; the earlier launches may be waiting for the program");
   }
 
   /// Waits for all queues of the context, because running commands may write data that the kernel
@@ -370,7 +370,7 @@ class CaptureLaunch {
     cl_int error = read_all(buffer);
     if (error == CL_INVALID_OPERATION) {
       cl_mem copy = below.clCreateBuffer(context_, CL_MEM_READ_WRITE, held.size(), nullptr, &error);
-      if (copy == nullptr) throw Refusal("too little memory is free for a copy of a buffer");
+      if (copy == nullptr) throw Refusal("not enough free memory to copy a buffer");
       error =
           below.clEnqueueCopyBuffer(queue_, buffer, copy, 0, 0, held.size(), 0, nullptr, nullptr);
       if (error == CL_SUCCESS) error = below.clFinish(queue_);
@@ -464,7 +464,7 @@ cl_int capture_launch(cl_command_queue queue, cl_kernel kernel, const bundle::Nd
     } catch (const Refusal& refusal) {
       if (capture) capture->refuse(refusal.what());
     } catch (const std::bad_alloc&) {
-      if (capture) capture->refuse("too little memory is free for the kernel's buffers");
+      if (capture) capture->refuse("not enough free memory for the kernel's buffers");
     } catch (...) {
       if (capture) capture->refuse("an unexpected error occurred");
     }

@@ -116,7 +116,9 @@ void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
   KnownProgram what{.identity = {hash, ProgramKind::binary}};
-  if (count != 1) what.problem = "the kernel's program came as binaries for several devices";
+  if (count != 1) {
+    what.problem = "the application created the kernel's program from binaries for several devices";
+  }
   if (is_capturing()) {
     what.units.push_back(
         {.text = std::string(bytes_of(binaries[0], lengths[0])), .form = bundle::Form::binary});

@@ -394,7 +394,7 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   }
   for (const AtomicCall& call : find_atomics(reach)) {
     if (call.kind == AtomicKind::fence) continue;
-    return refused(fmt::format("the kernel calls {}, so lanes can update one word", call.name));
+    return refused(fmt::format("the kernel calls {}, so lanes can share a word", call.name));
   }
   std::set<std::string_view> left_out = find_written(reach);
   left_out.insert(names.local.begin(), names.local.end());
@@ -409,7 +409,9 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
     return {Possibility::not_present, "no fence in the text"};
   }
   if (const auto again = find_definition(reach, fence_names)) return refused(*again);
-  if (assembly.is_any && !assembly.are_all) return refused("inline assembly has more than fences");
+  if (assembly.is_any && !assembly.are_all) {
+    return refused("the inline assembly contains instructions other than fences");
+  }
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
   return unless_decisive("without fences", find_control(reach, racy));

@@ -79,7 +79,7 @@ Use use_of(const Statement& statement, const Registers& registers) {
   const bool is_access =
       use.kind == Kind::load || use.kind == Kind::store || use.kind == Kind::atomic;
   if (is_access && statement.operands.empty()) {
-    throw PtxError("a memory access of the PTX text has no operand");
+    throw PtxError("a memory access in the PTX text has no operand");
   }
   if (is_access) use.place.space = space_of(statement.opcode);
   use.counted = part_of(use.kind, use.place.space, statement.opcode);
@@ -337,7 +337,7 @@ std::string Analysis::barriers_reason() {
     const bool is_written = std::any_of(uses_.begin(), uses_.end(), [&each](const Use& use) {
       return (use.kind == Kind::store || use.kind == Kind::atomic) && use.place.meets(each);
     });
-    if (is_written) return "values that pass a barrier determine addresses or branches";
+    if (is_written) return "values exchanged across barriers determine addresses or branches";
   }
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     if (uses_[i].kind == Kind::barrier && !has_word(kernel_.body[i].opcode, ".sync")) {

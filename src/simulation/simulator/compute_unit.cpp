@@ -186,7 +186,7 @@ void ComputeUnit::settle(std::uint64_t now) {
 void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   if (warp.locks_held > 0) {
-    throw Deadlock(fmt::format("warp {} holds a lock when it ends at cycle {}", warp.number, now));
+    throw Deadlock(fmt::format("warp {} ended at cycle {} while holding a lock", warp.number, now));
   }
   warp.is_active = false;
   warp.waiting = Waiting::nothing;

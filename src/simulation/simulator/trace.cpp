@@ -44,7 +44,7 @@ void check_group(const Group& group, std::size_t place, const Trace& trace,
   }
   for (const WarpWork& warp : group.warps) {
     if (warp.program >= trace.programs.size()) {
-      refuse(fmt::format("expected the number of one of {} programs, found {}",
+      refuse(fmt::format("expected the number of one of the trace's {} programs, found {}",
                          trace.programs.size(), warp.program));
     }
     if (warp.lanes == 0 || warp.lanes > core.warp_width) {

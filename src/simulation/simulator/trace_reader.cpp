@@ -195,7 +195,7 @@ class FieldReader {
 
   void result(std::uint64_t& bits) { bits = bit_of(line_.take_word(register_words)); }
   void lock(std::uint32_t& id) {
-    if (trace_.locks.empty()) line_.refuse("expected a lock before the programs");
+    if (trace_.locks.empty()) line_.refuse("expected a 'lock' line before the first program");
     id = static_cast<std::uint32_t>(line_.take_number("a lock", 0, trace_.locks.size() - 1));
   }
   void number(std::string_view what, std::uint32_t& id) {
@@ -249,7 +249,7 @@ class FieldReader {
   }
   /// Returns the index in the trace for a table's number in the file.
   [[nodiscard]] std::uint32_t named_table(std::string_view text) const {
-    if (named_.empty()) line_.refuse("expected a table before this line");
+    if (named_.empty()) line_.refuse("expected a 'table' line before this line");
     return named_[line_.number_in("table", text, 0, named_.size() - 1)];
   }
   void count_entries(std::size_t more) {
@@ -469,7 +469,7 @@ class TraceReader {
   }
 
   void read_warp(TraceLine& line) {
-    if (!is_in_group_) line.refuse("a warp belongs to a group: write 'group' before it");
+    if (!is_in_group_) line.refuse("a warp belongs to a group: write 'group' before this line");
     if (trace_.programs.empty()) line.refuse("expected a program before this line");
     const auto program = line.need_number("program", 0, trace_.programs.size() - 1);
     const auto lanes = line.need_number("lanes", 1, trace_words::max_lanes);
@@ -533,7 +533,7 @@ class TraceReader {
     if (loops_.empty()) line.refuse("'end' without a repeat");
     const Loop loop = loops_.back();
     if (loop.first == program().size()) {
-      line.refuse("expected instructions between repeat and end");
+      line.refuse("expected instructions between 'repeat' and 'end'");
     }
     loops_.pop_back();
     add(line, repeat(loop.first, loop.times));
@@ -543,7 +543,7 @@ class TraceReader {
     if (++count_ > max_instructions) {
       line.refuse(
           fmt::format("more than {} instructions in all programs: trace fewer groups, or "
-                      "write loops as repeat",
+                      "write loops with 'repeat'",
                       max_instructions));
     }
     program().push_back(instruction);

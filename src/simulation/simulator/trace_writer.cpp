@@ -75,7 +75,7 @@ class FieldWriter {
     if (is_list) return add_field("addresses", addresses_of(tables_[lanes.table]), text_);
     if (lanes.table == Lanes::no_table) return;
     if (lanes.table >= numbers_.size()) {
-      throw TraceError("an access names a table of addresses that the trace does not have");
+      throw TraceError("an access names a table of addresses that is not in the trace");
     }
     add_field("table", std::to_string(numbers_[lanes.table]), text_);
     trace_words::visit_place(std::as_const(lanes), *this);

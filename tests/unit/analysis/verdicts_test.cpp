@@ -56,8 +56,8 @@ TEST_CASE("of clocks at two rates a change counts that is one in cycles and in s
   // At 1.1 GHz they are 100 ns: memory does not follow the core's clock.
   const Judgement same = of_one_device(baseline, finding_of(110.0, "cycles", clock_of(1.1e9)));
   CHECK(same.verdict == Verdict::same);
-  CHECK(
-      same.reason.starts_with("judged in seconds, since the time does not follow the core clock"));
+  CHECK(same.reason.starts_with(
+      "judged in seconds, because the time does not follow the core clock"));
   // Rates that the calibrations cannot tell apart are one rate: cycles alone count.
   CHECK(of_one_device(finding_of(100.0, "cycles", clock_of(1.0e9, 0.06)),
                       finding_of(110.0, "cycles", clock_of(1.1e9, 0.06)))

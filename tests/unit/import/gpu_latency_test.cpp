@@ -47,7 +47,8 @@ TEST_CASE("five numbers that do not follow from each other are no row of gpu-lat
   CHECK(refusal("1000000 2000 1 18.0 32.0\n")
             .starts_with("line 1: no header gives the unit of sizes"));
   CHECK(refusal("1000000 2000 1 18.0 36.0\n1000000 0 1 18.0 36.0\n") ==
-        "line 2: expected loads, MHz, KiB, ms and cycles, found '1000000 0 1 18.0 36.0'");
+        "line 2: expected a number of loads, and numbers in MHz, KiB, ms and cycles, "
+        "found '1000000 0 1 18.0 36.0'");
 }
 
 }  // namespace clprobe

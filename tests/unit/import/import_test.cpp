@@ -101,7 +101,7 @@ TEST_CASE("what is of no known tool is refused with those that are read") {
         "the JSON is not from a known tool: expected results of clpeak, mt4g or nvbandwidth");
   CHECK(refusal("[1, 2]").starts_with("the JSON is not from a known tool"));
   CHECK(refusal("[Bandwidth Test] - Starting...\n done\n") == refused);
-  CHECK(refusal("<other/>") == "document: expected clpeak's XML, found another root element");
+  CHECK(refusal("<other/>") == "document: expected the root element <clpeak>, found another");
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));
   CHECK(refusal("{\"entries\": [\n1,\n2").find("JSON") != std::string::npos);
   CHECK(refusal("\xff\xfe"

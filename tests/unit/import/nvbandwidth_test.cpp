@@ -143,7 +143,7 @@ TEST_CASE("nvbandwidth: rows of several matrices are ways of a copy, not GPUs, i
       refusal(
           R"x({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_description":)x"
           R"x("GPU(row) GPU(column) (GB/s)","bandwidth_matrix":[["1","2"],["3","4"],["5","6"]]}]}})x") ==
-      "nvbandwidth.testcases: 3 rows do not divide into square matrices with 2 columns");
+      "nvbandwidth.testcases: 3 rows cannot be divided into square matrices of 2 columns");
 }
 
 TEST_CASE("nvbandwidth: what cannot be read") {

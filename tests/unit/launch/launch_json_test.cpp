@@ -242,7 +242,7 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
              "\"write_only\", \"pixels\": [10, 3]",
              "\"1d_buffer\", \"order\": \"r\", \"type\": \"float\", \"access\": "
              "\"write_only\", \"pixels\": [30]"),
-       "objects[0].layout: expected any kind but 1d_buffer (the image is not in a buffer)"},
+       "objects[0].layout: expected a kind other than 1d_buffer (the image is not in a buffer)"},
       {drawn("[10, 3]", "[10]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 3, 1]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 0]"), "objects[0].layout.pixels[1]: expected an integer from 1"},
@@ -287,7 +287,8 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
        "arguments[2].sampler.filter: expected one of nearest, linear"},
       {drawn("\"normalized\": false, ", ""), "arguments[2].sampler.normalized"},
       {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
-       "epilogue[0].buffer: expected an object of the kind that the key names"},
+       "epilogue[0].buffer: expected a buffer under the key buffer, or an image under the key "
+       "image"},
   };
   check_refusals(cases);
 }

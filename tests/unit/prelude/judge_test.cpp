@@ -68,7 +68,7 @@ TEST_CASE("lanes may go where they neither work together nor decide on where the
         "runs");
   CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
   CHECK(lanes("atomic_inc(&index[n]);") ==
-        "the kernel calls atomic_inc, so lanes can update one word");
+        "the kernel calls atomic_inc, so lanes can share a word");
   CHECK(lanes("a[0] = sub_group_broadcast(a[1], 0);") ==
         "the kernel uses sub_group_broadcast, so the lanes of a sub-group can cooperate");
   CHECK(lanes("uint l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); a[l] = 1;") ==
@@ -407,7 +407,7 @@ TEST_CASE("fences of assembly may go where there is no other assembly") {
   CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
   CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
   const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
-  CHECK(fences(both) == "inline assembly has more than fences");
+  CHECK(fences(both) == "the inline assembly contains instructions other than fences");
   CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
 }
 

@@ -54,7 +54,7 @@ constexpr std::array known{
     KnownMethod{"stalls", 1, 0x154acd60fce2d002},    KnownMethod{"kernel", 2, 0x8fa65c29732557cf},
     KnownMethod{"compute", 1, 0xc9894a7fe25da3c8},   KnownMethod{"atomics", 1, 0x7d9f0a3d69783e7e},
     KnownMethod{"line", 1, 0xb4afda388772b67a},      KnownMethod{"pages", 1, 0xb4afda388772b67a},
-    KnownMethod{"map", 1, 0x911e2a1787eb0025},
+    KnownMethod{"map", 1, 0xf528400048e65cd8},
 };
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST_CASE("ptx: barriers stay if values that pass them decide") {
   const Rewritten kept = rewrite(address, "k", parts({Part::barriers, Part::local_memory}));
   CHECK(count_in(kept, Part::barriers) == Count{1, 0});
   CHECK(count_in(kept, Part::local_memory) == Count{2, 0});
-  CHECK(kept.barriers_reason == "values that pass a barrier determine addresses or branches");
+  CHECK(kept.barriers_reason == "values exchanged across barriers determine addresses or branches");
   const std::string exchanged = module_of("bar.red.popc.u32 %r2, 0, %p1;\n ret;\n");
   CHECK(rewrite(exchanged, "k", all).barriers_reason == "a barrier also exchanges values");
 }
@@ -268,7 +268,7 @@ TEST_CASE("ptx: a text that is not understood is refused") {
   CHECK_THROWS_WITH_AS(rewrite(module_of("{ .reg .b64 %r<3>; }\n ret;\n"), "k", {}),
                        "registers %r are declared with different types", PtxError);
   CHECK_THROWS_WITH_AS(rewrite(module_of("ld.global.u32;\n ret;\n"), "k", {}),
-                       "a memory access of the PTX text has no operand", PtxError);
+                       "a memory access in the PTX text has no operand", PtxError);
 }
 
 }  // namespace clprobe::ptx

@@ -94,7 +94,8 @@ TEST_CASE("power: a GPU's driver reports energy or power in its hwmon folder") {
   CHECK(find_power_meter(target, made.places()).reason ==
         "no NVML library; no hwmon folder reports power for 0000:01:00.0");
   CHECK(find_power_meter({}, made.places()).reason ==
-        "no NVML library; the PCI address is missing, so the device's hwmon folder is unknown");
+        "no NVML library; the PCI address is unknown, so the device's hwmon folder cannot be "
+        "found");
   made.write(folder + "hwmon2/temp1_input", "50000");
   CHECK(find_power_meter(target, made.places()).name.empty());
   made.write(folder + "hwmon3/power1_average", "71500000");
@@ -143,7 +144,7 @@ TEST_CASE("power: what NVML lacks is looked for elsewhere, or is the reason") {
   }
   {
     const Broken broken("device");
-    CHECK(reason() == "NVML does not know the device" + otherwise);
+    CHECK(reason() == "NVML does not list the device" + otherwise);
   }
   {
     const Broken broken("energy,power");
