@@ -30,6 +30,9 @@ enum class Command {
   report,
   describe,
   doctor,
+  fleet_run,     ///< `fleet run`
+  fleet_script,  ///< `fleet script`
+  fleet_report,  ///< `fleet report`
   compare,
   live,  ///< `compare --live`
   import,

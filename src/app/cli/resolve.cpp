@@ -24,9 +24,8 @@ const std::string* typed_value(const Typed& typed, std::string_view name) {
 }
 
 Names with_commands(Names names) {
-  for (const CommandRow& row : all_commands()) {
-    if (is_one_word(row)) names.push_back(row.word);
-  }
+  const Names words = command_words();
+  names.insert(names.end(), words.begin(), words.end());
   return names;
 }
 
@@ -111,6 +110,8 @@ void settle_words(Options& options, const Names& probes) {
     case Command::doctor:
       if (words.empty()) return;
       return check_files(words, "doctor", "FILE...` with JSON files saved with -o");
+    case Command::fleet_report:
+      return check_files(words, "fleet report", "FOLDER` with a run per device");
     case Command::compare:
       return check_files(
           words, "compare",
@@ -292,6 +293,36 @@ void check_described(const Options& options, const Typed& typed, const Names& pr
   }
 }
 
+/// Removes the command, and its verb, from the words, and stores it. Returns its row; null if the
+/// command line measures. Throws UsageError for a missing or unknown verb.
+const CommandRow* take_command(Options& options) {
+  Words& words = options.words;
+  const CommandRow* row = words.empty() ? nullptr : find_command(words.front());
+  if (row == nullptr) return nullptr;
+  words.erase(words.begin());
+  if (has_verb(*row)) {
+    const std::string_view first = first_word(*row);
+    Names verbs;
+    for (const CommandRow& each : all_commands()) {
+      if (has_verb(each) && first_word(each) == first) {
+        verbs.push_back(each.word.substr(first.size() + 1));
+      }
+    }
+    if (words.empty()) {
+      throw UsageError(fmt::format("{} needs {}: `clprobe help {}` describes them", first,
+                                   join_choices(verbs), first));
+    }
+    row = find_verb(*row, words.front());
+    if (row == nullptr) {
+      throw unknown_word("verb of " + std::string(first), words.front(), verbs,
+                         "choose " + join_choices(verbs));
+    }
+    words.erase(words.begin());
+  }
+  options.command = row->command;
+  return row;
+}
+
 }  // namespace
 
 UsageError unknown_word(std::string_view kind, std::string_view word,
@@ -316,14 +347,9 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     options.words = {generated};
     return check_flags_apply(options, typed, "--generate");
   }
-  const CommandRow* row = options.words.empty() ? nullptr : find_command(options.words.front());
-  if (row != nullptr) {
-    options.command = row->command;
-    options.words.erase(options.words.begin());
-  }
+  const CommandRow* const row = take_command(options);
   if (options.command == Command::compare && typed_value(typed, "live") != nullptr) {
     options.command = Command::live;
-    row = find_command("compare --live");
     if (options.first_side > 0) {
       throw UsageError(
           "-- does not apply to compare --live: describe side B with --b-device and --b-env");
@@ -332,7 +358,11 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     // is quick.
     if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
   }
-  check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
+  const bool is_live = options.command == Command::live;
+  check_flags_apply(options, typed,
+                    is_live          ? "compare --live"
+                    : row != nullptr ? row->word
+                                     : "measuring");
   check_formats(options);
   const bool shows_runs = options.command == Command::report || options.command == Command::compare;
   if (shows_runs) take_probes(options, probes);
