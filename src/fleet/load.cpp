@@ -24,7 +24,11 @@ constexpr std::size_t max_file_bytes = std::size_t{64} << 20U;
 
 /// Returns the .json files below a folder. Names that begin with a dot are unfinished documents.
 std::vector<std::string> files_below(const std::string& path) {
-  if (!fs::is_directory(path)) return {path};
+  const fs::file_status status = fs::status(path);  // throws if the path cannot be reached
+  if (!fs::exists(status)) {
+    throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory));
+  }
+  if (!fs::is_directory(status)) return {path};
   std::vector<std::string> files;
   for (const fs::directory_entry& each : fs::recursive_directory_iterator(path)) {
     const fs::path& file = each.path();

@@ -93,8 +93,8 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
-/// Returns the row of the command with this word, or its first row with a verb if `word` is only the
-/// first word ("fleet"); null for any other word. Measuring is a command without a word.
+/// Returns the row of the command with this word, or its first row with a verb if `word` is only
+/// the first word ("fleet"); null for any other word. Measuring is a command without a word.
 const CommandRow* find_command(std::string_view word);
 /// Returns the first word of the command: "fleet" for "fleet run".
 std::string_view first_word(const CommandRow& row);

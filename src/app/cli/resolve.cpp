@@ -178,11 +178,16 @@ void check_formats(const Options& options) {
   const bool is_comparison =
       options.command == Command::compare || options.command == Command::live;
   const bool is_survey = options.command == Command::profile && options.list_kernels;
+  const bool is_fleet = options.command == Command::fleet_report;
+  const bool shows_runs = !is_comparison && !is_survey && !is_fleet;
   const std::array rules{
       Rule{options.command == Command::list, "list",
            [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
       Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
            "; `clprobe report` writes this format for the same files"},
+      Rule{is_fleet, "fleet report", [](const Writer& each) { return each.fleet != nullptr; }},
+      Rule{shows_runs, "this command", [](const Writer& each) { return each.runs != nullptr; },
+           "; only `fleet report` writes it"},
       Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
   for (const Rule& rule : rules) {
     const auto check = [&](const Writer& format, std::string_view flag) {
@@ -271,6 +276,16 @@ void check_profile_flags(const Options& options, const Typed& typed) {
           fmt::format("--{} does not apply to profile --list: leave one of them out", flag->name));
     }
   }
+}
+
+/// Refuses conditions of --fail-on that belong to the other command.
+void check_fail_on(const Options& options) {
+  if (options.fail_on == FailOn::never) return;
+  const bool is_of_fleets = options.fail_on >= FailOn::slow;
+  if (is_of_fleets == (options.command == Command::fleet_report)) return;
+  throw UsageError(is_of_fleets ? "--fail-on: compare knows worse and changed: choose one"
+                                : "--fail-on: fleet report knows slow, suspect and missing: choose "
+                                  "one");
 }
 
 /// Refuses names of probes, since the command chooses its probes. If files are named, refuses flags
@@ -367,6 +382,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   const bool shows_runs = options.command == Command::report || options.command == Command::compare;
   if (shows_runs) take_probes(options, probes);
   settle_words(options, probes);
+  check_fail_on(options);
   settle_outputs(options);
   if (options.command == Command::describe || options.command == Command::doctor) {
     check_described(options, typed, probes);

@@ -57,6 +57,7 @@ struct OtherPage {
 inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
     OtherPage{"describe", "Which numbers of a device can programs read, and what do they mean?"},
+    OtherPage{"fleet", "Which devices of a cluster are slow, and why?"},
     OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
     OtherPage{"formats", "Which files does clprobe write, and which does it read?"},
     OtherPage{"profile", "Which kernels take a program's device time, and why?"},
