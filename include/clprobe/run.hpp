@@ -432,6 +432,9 @@ struct Run {
   bool interrupted{false};
   /// Name in reports instead of the device's name; may be empty.
   std::string label{};
+  /// Where and when a fleet's device was measured, as texts: "node", "slot", "rack", "campaign",
+  /// "job". Usually empty.
+  Parameters labels{};
   std::optional<ImportInfo> imported{};  ///< absent if clprobe measured the run
   HostInfo host{};
   DeviceInfo device{};

@@ -16,6 +16,7 @@
 #include "present/comparison.hpp"
 #include "present/curves.hpp"
 #include "present/device_text.hpp"
+#include "present/fleet.hpp"
 #include "present/safe_text.hpp"
 
 namespace clprobe {
@@ -189,7 +190,8 @@ constexpr Writer formats::csv{
         "row per finding; `curves.csv` selects one row per point. ",
     .runs = csv_of_samples,
     .comparison = csv_of_comparison,
-    .survey = csv_of_survey};
+    .survey = csv_of_survey,
+    .fleet = report::fleet_csv};
 
 constexpr Writer formats::findings{.name = "findings",
                                    .ending = "findings.csv",

@@ -321,6 +321,17 @@ Description describe(std::span<const Probe* const> probes, const Run& run) {
 
 namespace clprobe {
 
+std::vector<fleet::Number> fleet_numbers(std::span<const Probe* const> probes, const Run& run) {
+  constexpr double normal_widths = 2.0 * 1.96;  // width of a 95 % interval in standard errors
+  std::vector<fleet::Number> numbers;
+  for (const report::DeviceNumber& each : report::describe(probes, run).numbers) {
+    if (!each.value || !(*each.value > 0.0) || each.source != Source::measured) continue;
+    const double width = each.high.value_or(*each.value) - each.low.value_or(*each.value);
+    numbers.push_back({each.name, each.unit, *each.value, width / normal_widths / *each.value});
+  }
+  return numbers;
+}
+
 std::string describe_devices(std::span<const Probe* const> probes, std::span<const Run> runs,
                              const TableStyle& style) {
   json::Json documents = json::Json::array();

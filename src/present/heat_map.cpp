@@ -80,7 +80,7 @@ constexpr int ascii_levels = 6;
 
 /// Scale of shades from the map's minimum `low` to its maximum `high`. A map that hardly varies has
 /// only one shade.
-struct Scale {
+struct ShadeScale {
   double low{0.0};
   double high{0.0};
   int levels{1};
@@ -118,7 +118,7 @@ Map map_of(const Grid& grid) {
   return map;
 }
 
-Scale scale_of(const Map& map, bool is_unicode) {
+ShadeScale scale_of(const Map& map, bool is_unicode) {
   const auto [low, high] = std::ranges::minmax_element(
       map.values, [](const auto& a, const auto& b) { return a.second < b.second; });
   // Ratio of maximum to minimum above which a map has several shades. A smaller ratio is noise,
@@ -167,8 +167,8 @@ std::string axis_labels(const Map& map, const std::vector<double>& columns, int 
   return labels;
 }
 
-void draw_rows(Page& page, const Map& map, const Scale& scale, const std::vector<double>& columns,
-               const std::vector<double>& rows, int margin) {
+void draw_rows(Page& page, const Map& map, const ShadeScale& scale,
+               const std::vector<double>& columns, const std::vector<double>& rows, int margin) {
   for (const double y : rows) {
     const std::string label = page.show(coordinate_text(map.axes.y, y));
     std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
@@ -190,7 +190,7 @@ void draw_rows(Page& page, const Map& map, const Scale& scale, const std::vector
   }
 }
 
-void draw_scale(Page& page, const Map& map, const Scale& scale, int margin) {
+void draw_scale(Page& page, const Map& map, const ShadeScale& scale, int margin) {
   std::vector<std::vector<Span>> items;
   for (int level = 0; level < scale.levels; ++level) {
     const std::string text = page.show(quantity_text(scale.begin_of(level), map.unit));
@@ -258,7 +258,7 @@ void draw_heat_map(Page& page, const Grid& grid, Form form) {
     const std::string label = coordinate_text(map.axes.y, place.second);
     margin = std::max(margin, display_width(page.show(label)) + 2);
   }
-  const Scale scale = scale_of(map, page.is_unicode());
+  const ShadeScale scale = scale_of(map, page.is_unicode());
   if (form != Form::brief) {
     page.blank();
     page.prose(" ",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "present/fleet.hpp"
 #include "present/html_page.hpp"
 
 #include <fmt/format.h>
@@ -442,6 +443,7 @@ constexpr Writer formats::html{
     .ending = ".html",
     .details = "An `.html` file is one page with charts, tables and the raw data. ",
     .runs = report::html_of_runs,
-    .comparison = report::html_of_comparison};
+    .comparison = report::html_of_comparison,
+    .fleet = report::fleet_html};
 
 }  // namespace clprobe

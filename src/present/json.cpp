@@ -7,6 +7,7 @@
 #include "clprobe/stacks.hpp"
 #include "present/api/report.hpp"
 #include "present/comparison.hpp"
+#include "present/fleet.hpp"
 #include "present/safe_text.hpp"
 #include "run/api/json.hpp"
 
@@ -248,6 +249,7 @@ constexpr Writer formats::json{.name = "json",
                                .ending = ".json",
                                .runs = json_of_runs,
                                .comparison = json_of_comparison,
-                               .survey = json_of_survey};
+                               .survey = json_of_survey,
+                               .fleet = report::fleet_json};
 
 }  // namespace clprobe

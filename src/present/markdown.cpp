@@ -10,6 +10,7 @@
 #include "present/comparison.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
+#include "present/fleet.hpp"
 #include "present/side_by_side.hpp"
 
 namespace clprobe {
@@ -88,6 +89,7 @@ constexpr Writer formats::markdown{.name = "markdown",
                                    .ending = ".md",
                                    .runs = markdown_of_runs,
                                    .comparison = markdown_of_comparison,
-                                   .survey = markdown_of_survey};
+                                   .survey = markdown_of_survey,
+                                   .fleet = report::fleet_markdown};
 
 }  // namespace clprobe

@@ -22,6 +22,7 @@
 #include "present/curves.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
+#include "present/fleet.hpp"
 #include "present/heat_map.hpp"
 #include "present/side_by_side.hpp"
 #include "present/stacks.hpp"
@@ -485,6 +486,7 @@ constexpr Writer formats::table{.name = "table",
                                 .ending = ".txt",
                                 .runs = table_of_runs,
                                 .comparison = table_of_comparison,
-                                .survey = report::table_of_survey};
+                                .survey = report::table_of_survey,
+                                .fleet = report::fleet_table};
 
 }  // namespace clprobe

@@ -181,15 +181,15 @@ struct Fields<DeviceInfo> {
 template <>
 struct Fields<Run> {
   static constexpr std::string_view name = "run";
-  static constexpr auto list =
-      std::tuple(Fixed{"schema", run_schema_name}, Fixed{"schema_version", run_schema_version},
-                 always("tool", &Run::tool), always("started", &Run::started),
-                 always("arguments", &Run::arguments), always("seed", &Run::seed),
-                 always("interrupted", &Run::interrupted), if_any("label", &Run::label),
-                 always("host", &Run::host), if_any("imported", &Run::imported),
-                 always("device", &Run::device), always("warnings", &Run::warnings),
-                 always("results", &Run::results), if_any("references", &Run::references),
-                 if_any("disturbances", &Run::disturbances));
+  static constexpr auto list = std::tuple(
+      Fixed{"schema", run_schema_name}, Fixed{"schema_version", run_schema_version},
+      always("tool", &Run::tool), always("started", &Run::started),
+      always("arguments", &Run::arguments), always("seed", &Run::seed),
+      always("interrupted", &Run::interrupted), if_any("label", &Run::label),
+      if_any("labels", &Run::labels), always("host", &Run::host),
+      if_any("imported", &Run::imported), always("device", &Run::device),
+      always("warnings", &Run::warnings), always("results", &Run::results),
+      if_any("references", &Run::references), if_any("disturbances", &Run::disturbances));
 };
 
 }  // namespace clprobe::json

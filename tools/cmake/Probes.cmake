@@ -41,7 +41,7 @@ function(clprobe_embed output root)
   clprobe_probe_ids(${root} ids)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.clh)
   foreach(path cl/ticks.cl cl/facts.cl docs/glossary.md docs/method.md docs/compare.md docs/formats.md
-               docs/describe.md docs/profile.md docs/seeds.md docs/trace.md src/present/html/page.html
+               docs/describe.md docs/fleet.md docs/profile.md docs/seeds.md docs/trace.md src/present/html/page.html
                src/present/html/report.css src/present/html/report.js
                tools/schema/clprobe-device-1.schema.json tools/schema/clprobe-run-2.schema.json)
     list(APPEND files ${CMAKE_SOURCE_DIR}/${path})

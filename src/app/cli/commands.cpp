@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "text/api/text.hpp"
+
 namespace clprobe::cli {
 namespace {
 
@@ -54,6 +56,23 @@ constexpr std::array commands{
                           "print what works, what limits the device, and what the driver does "
                           "wrong. Exit code 1 means that a problem was found. `-o FILE.json` saves "
                           "the run, to attach it to a report."},
+    CommandRow{.word = "fleet run",
+               .command = Command::fleet_run,
+               .summary = "measure the devices of a cluster's node",
+               .details = "Measure the devices of this node, for `fleet report`."},
+    CommandRow{.word = "fleet script",
+               .command = Command::fleet_script,
+               .summary = "print a script that runs `fleet run` on all nodes",
+               .details = "Print a script that runs `clprobe fleet run` on all nodes."},
+    CommandRow{.word = "fleet report",
+               .arguments = "FOLDER",
+               .command = Command::fleet_report,
+               .summary = "find the slow devices of a fleet (a folder of runs)",
+               .details =
+                   "Compare the runs below a folder, one per device, and name the devices that are "
+                   "slow for the fleet, with metric, deviation and likely cause. The last line "
+                   "lists the nodes of slow devices, missing nodes and failed runs as a host list. "
+                   "Needs eight devices of a model, or `--reference`."},
     CommandRow{
         .word = "compare",
         .arguments = "FILE... [PROBE...]",
@@ -117,14 +136,39 @@ constexpr std::array commands{
 
 std::span<const CommandRow> all_commands() { return commands; }
 
-bool is_one_word(const CommandRow& row) {
-  return !row.word.empty() && row.word.find(' ') == std::string_view::npos;
+std::string_view first_word(const CommandRow& row) {
+  return row.word.substr(0, row.word.find(' '));
+}
+
+bool has_verb(const CommandRow& row) {
+  const std::size_t space = row.word.find(' ');
+  return space != std::string_view::npos && row.word[space + 1] != '-';
 }
 
 const CommandRow* find_command(std::string_view word) {
-  const auto* const found = std::ranges::find_if(
-      commands, [&](const auto& each) { return !each.word.empty() && each.word == word; });
+  if (word.empty()) return nullptr;
+  const auto* found = std::ranges::find(commands, word, &CommandRow::word);
+  if (found != commands.end()) return found;
+  found = std::ranges::find_if(commands, [word](const CommandRow& each) {
+    return first_word(each) == word && has_verb(each);
+  });
   return found == commands.end() ? nullptr : found;
+}
+
+const CommandRow* find_verb(const CommandRow& command, std::string_view verb) {
+  const auto* const found = std::ranges::find_if(commands, [&](const CommandRow& each) {
+    return has_verb(each) && first_word(each) == first_word(command) &&
+           each.word.substr(first_word(each).size() + 1) == verb;
+  });
+  return found == commands.end() ? nullptr : found;
+}
+
+std::vector<std::string_view> command_words() {
+  std::vector<std::string_view> words;
+  for (const CommandRow& row : commands) {
+    if (!row.word.empty()) add_once(words, first_word(row));
+  }
+  return words;
 }
 
 std::string_view title_of(Category category) {

@@ -86,6 +86,7 @@ complete -c clprobe -f -a '(__clprobe_complete)'
 struct Context {
   const CommandRow* command{nullptr};  ///< typed command; null: none
   bool is_live{false};
+  bool needs_verb{false};              ///< true: the next word is the verb of `command`
   std::vector<const Probe*> probes{};  ///< probes in the order typed
   const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
   bool is_of_program{false};           ///< true: the word to complete follows the `--` of `profile`
@@ -127,6 +128,12 @@ Context read_context(std::span<const std::string> words, std::span<const Probe* 
     const CommandRow* const command = can_be_command ? find_command(word) : nullptr;
     if (command != nullptr) {
       context.command = command;
+      context.needs_verb = has_verb(*command);
+      continue;
+    }
+    if (context.needs_verb) {
+      context.needs_verb = false;
+      if (const CommandRow* const verb = find_verb(*context.command, word)) context.command = verb;
       continue;
     }
     context.is_first = false;
@@ -214,8 +221,8 @@ std::string complete_flag(const Context& context, std::string_view typed) {
 std::string complete_word(const Context& context, std::string_view typed, const Completed& known) {
   Candidates candidates(typed);
   const auto add_commands = [&] {
-    for (const CommandRow& row : all_commands()) {
-      if (is_one_word(row)) candidates.add(row.word, row.summary);
+    for (const std::string_view word : command_words()) {
+      candidates.add(word, find_command(word)->summary);
     }
   };
   const auto add_probes = [&] {
@@ -224,6 +231,15 @@ std::string complete_word(const Context& context, std::string_view typed, const 
   if (context.measures()) {
     if (context.command == nullptr && context.probes.empty()) add_commands();
     add_probes();
+    return candidates.text("words");
+  }
+  if (context.needs_verb) {
+    const std::string_view first = first_word(*context.command);
+    for (const CommandRow& row : all_commands()) {
+      if (has_verb(row) && first_word(row) == first) {
+        candidates.add(row.word.substr(first.size() + 1), row.summary);
+      }
+    }
     return candidates.text("words");
   }
   switch (context.command->command) {

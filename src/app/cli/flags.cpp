@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/cli/values.hpp"
+#include "fleet/api/fleet.hpp"
 #include "text/api/text.hpp"
 
 namespace clprobe::cli {
@@ -31,7 +32,9 @@ constexpr unsigned with_probes = measuring | describing | checking | live;
 constexpr unsigned with_devices = with_probes | bit(Command::list);
 constexpr unsigned comparing = bit(Command::compare) | live;
 constexpr unsigned importing = bit(Command::import);
-constexpr unsigned with_results = measuring | bit(Command::report) | comparing | importing;
+constexpr unsigned reporting_fleets = bit(Command::fleet_report);
+constexpr unsigned with_results =
+    measuring | bit(Command::report) | comparing | importing | reporting_fleets;
 constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
 
 // Choices of flags. Words that choose() converts are in the order of their enumerators.
@@ -45,7 +48,8 @@ constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                       "amd-cycle-counter",
                                                       "intel-cycle-counter",
                                                       "cpu-cycle-counter"};
-constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
+constexpr std::array<std::string_view, 6> fail_on_words{"never", "worse",   "changed",
+                                                        "slow",  "suspect", "missing"};
 constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
 constexpr std::array<std::string_view, 4> time_unit_words{"auto", "ns", "us", "cycles"};
 constexpr std::array<std::string_view, 6> generate_words{"man",  "bash",   "zsh",
@@ -103,6 +107,19 @@ void store_kernel(Options& options, Text value) {
 
 std::chrono::milliseconds parse_timeout(Text text) {
   return std::chrono::ceil<std::chrono::milliseconds>(parse_duration(text));
+}
+
+std::vector<std::string> parse_nodes(Text text) {
+  try {
+    return fleet::expand_hosts(text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::size_t parse_expected(Text text) {
+  constexpr std::uint64_t max_devices = 1'000'000;
+  return parse_whole(text, 1, max_devices);
 }
 
 std::uint64_t parse_seed(Text text) { return parse_whole(text, 0, max_seed); }
@@ -358,11 +375,16 @@ constexpr std::array table{
          .value_name = "VERDICT",
          .kind = ValueKind::choice,
          .category = Category::comparing,
-         .commands = comparing,
+         .commands = comparing | reporting_fleets,
          .summary = "exit with code 4 if a finding is worse (`worse`), or if a finding is better, "
-                    "worse or different (`changed`), in a joint test at 5 % (default never)",
+                    "worse or different (`changed`), in a joint test at 5 %; with `fleet report`, "
+                    "if a device is slow, suspect or "
+                    "missing (default never)",
          .details =
-             "Exit with code 4 if a finding is worse (`worse`), or if a finding is better, worse "
+             "With `fleet report`, exit with code 4 if a device is slow (`slow`), slow or suspect "
+             "(`suspect`), or if a node, a device or a run is missing or failed (`missing`). With "
+             "`compare`, exit with code 4 if a finding is worse (`worse`), or if a finding is "
+             "better, worse "
              "or different (`changed`). Default: `never`. All findings that the baseline and the "
              "new runs share are tested jointly at 5 %: with Holm's procedure, or with Benjamini "
              "and Hochberg's if there are several baseline runs and several new runs. On stderr, "
@@ -391,6 +413,40 @@ constexpr std::array table{
                     "`import`, the series to which a list of sizes and latencies belongs. Default: "
                     "the series that the file names, otherwise `global`.",
          .update = store<&Options::series>},
+    Flag{.name = "reference",
+         .value_name = "PATH",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = reporting_fleets,
+         .summary = "good devices to compare fewer than eight devices with",
+         .details = "Run, or folder of runs, of devices that are known to be good. `fleet report` "
+                    "compares kinds of fewer than eight devices with these devices.",
+         .update = store<&Options::reference>},
+    Flag{.name = "nodes",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = reporting_fleets,
+         .summary = "expected nodes, such as a[001-017],b2; others count as missing",
+         .details = "Host list of the expected nodes, as Slurm writes it: `a[001-017],b2`. "
+                    "Expected nodes without a run count as missing.",
+         .update = store<&Options::nodes, parse_nodes>},
+    Flag{.name = "expect",
+         .value_name = "N",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = reporting_fleets,
+         .summary = "expected number of devices",
+         .details = "Expected number of devices. Fewer devices count as missing.",
+         .update = store<&Options::expected_devices, parse_expected>},
+    Flag{.name = "suspects",
+         .category = Category::comparing,
+         .commands = reporting_fleets,
+         .summary = "print only the nodes to measure again, as a host list",
+         .details =
+             "Print only the host list of nodes to measure again: nodes with slow or suspect "
+             "devices, nodes of failed runs, and missing nodes.",
+         .update = set<&Options::only_suspects, true>},
     Flag{.name = "size-unit",
          .value_name = "UNIT",
          .kind = ValueKind::choice,
@@ -524,8 +580,8 @@ constexpr std::array table{
 }  // namespace
 
 std::span<const Flag> all_flags() {
-  static const std::vector<std::string_view> formats =
-      format_names([](const Writer& each) { return each.runs != nullptr; });
+  static const std::vector<std::string_view> formats = format_names(
+      [](const Writer& each) { return each.runs != nullptr || each.fleet != nullptr; });
   static std::string output_summary =
       "also write the results to FILE (- for stdout), in the format of its extension:";
   static std::string output_details =

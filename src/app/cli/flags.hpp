@@ -93,11 +93,17 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
-/// Returns the row of the command with this word; null for any other word. Measuring is a command
-/// without a word.
+/// Returns the row of the command with this word, or its first row with a verb if `word` is only
+/// the first word ("fleet"); null for any other word. Measuring is a command without a word.
 const CommandRow* find_command(std::string_view word);
-/// Returns true if the command is typed as a single word, unlike "compare --live".
-bool is_one_word(const CommandRow& row);
+/// Returns the first word of the command: "fleet" for "fleet run".
+std::string_view first_word(const CommandRow& row);
+/// Returns true if a verb follows the command's first word, as in "fleet run".
+bool has_verb(const CommandRow& row);
+/// Returns the row of the verb that follows the first word of `command`; null for any other word.
+const CommandRow* find_verb(const CommandRow& command, std::string_view verb);
+/// Returns the first words of all commands, once each.
+std::vector<std::string_view> command_words();
 std::string_view title_of(Category category);
 
 /// Return the flag with this name or letter; null if no flag has it.

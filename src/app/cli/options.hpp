@@ -30,6 +30,9 @@ enum class Command {
   report,
   describe,
   doctor,
+  fleet_run,     ///< `fleet run`
+  fleet_script,  ///< `fleet script`
+  fleet_report,  ///< `fleet report`
   compare,
   live,  ///< `compare --live`
   import,
@@ -41,8 +44,9 @@ enum class Command {
   worker
 };
 
-/// Verdicts that make `compare` end with exit code 4.
-enum class FailOn { never, worse, changed };
+/// Results that make `compare` (worse, changed) and `fleet report` (slow, suspect, missing) end
+/// with exit code 4.
+enum class FailOn { never, worse, changed, slow, suspect, missing };
 
 /// Units of an imported list of sizes and latencies. `unknown`: the header of the list names the
 /// unit.
@@ -90,6 +94,11 @@ struct Options {
   std::string baseline{};     ///< `compare`: baseline file; empty: the first run
   double threshold{0.03};     ///< `compare`: relative changes up to this share are ignored
   FailOn fail_on{FailOn::never};
+
+  std::string reference{};           ///< `fleet report`: good devices, a file or folder
+  std::vector<std::string> nodes{};  ///< `fleet report`: expected nodes; empty: unknown
+  std::size_t expected_devices{0};   ///< `fleet report`: expected devices; 0: unknown
+  bool only_suspects{false};         ///< `fleet report`: print only the host list
 
   std::string other_device{};  ///< `compare --live`: device of side B; empty: the device of A
   /// Additional environment variables of sides A and B of `compare --live`.

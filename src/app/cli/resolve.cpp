@@ -24,9 +24,8 @@ const std::string* typed_value(const Typed& typed, std::string_view name) {
 }
 
 Names with_commands(Names names) {
-  for (const CommandRow& row : all_commands()) {
-    if (is_one_word(row)) names.push_back(row.word);
-  }
+  const Names words = command_words();
+  names.insert(names.end(), words.begin(), words.end());
   return names;
 }
 
@@ -111,6 +110,8 @@ void settle_words(Options& options, const Names& probes) {
     case Command::doctor:
       if (words.empty()) return;
       return check_files(words, "doctor", "FILE...` with JSON files saved with -o");
+    case Command::fleet_report:
+      return check_files(words, "fleet report", "FOLDER` with a run per device");
     case Command::compare:
       return check_files(
           words, "compare",
@@ -177,11 +178,16 @@ void check_formats(const Options& options) {
   const bool is_comparison =
       options.command == Command::compare || options.command == Command::live;
   const bool is_survey = options.command == Command::profile && options.list_kernels;
+  const bool is_fleet = options.command == Command::fleet_report;
+  const bool shows_runs = !is_comparison && !is_survey && !is_fleet;
   const std::array rules{
       Rule{options.command == Command::list, "list",
            [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
       Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
            "; `clprobe report` writes this format for the same files"},
+      Rule{is_fleet, "fleet report", [](const Writer& each) { return each.fleet != nullptr; }},
+      Rule{shows_runs, "this command", [](const Writer& each) { return each.runs != nullptr; },
+           "; only `fleet report` writes it"},
       Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
   for (const Rule& rule : rules) {
     const auto check = [&](const Writer& format, std::string_view flag) {
@@ -272,6 +278,16 @@ void check_profile_flags(const Options& options, const Typed& typed) {
   }
 }
 
+/// Refuses conditions of --fail-on that belong to the other command.
+void check_fail_on(const Options& options) {
+  if (options.fail_on == FailOn::never) return;
+  const bool is_of_fleets = options.fail_on >= FailOn::slow;
+  if (is_of_fleets == (options.command == Command::fleet_report)) return;
+  throw UsageError(is_of_fleets ? "--fail-on: compare knows worse and changed: choose one"
+                                : "--fail-on: fleet report knows slow, suspect and missing: choose "
+                                  "one");
+}
+
 /// Refuses names of probes, since the command chooses its probes. If files are named, refuses flags
 /// that affect only measurements.
 void check_described(const Options& options, const Typed& typed, const Names& probes) {
@@ -290,6 +306,36 @@ void check_described(const Options& options, const Typed& typed, const Names& pr
         fmt::format("--{} applies to measurements, not to files: leave out the option or the files",
                     flag->name));
   }
+}
+
+/// Removes the command, and its verb, from the words, and stores it. Returns its row; null if the
+/// command line measures. Throws UsageError for a missing or unknown verb.
+const CommandRow* take_command(Options& options) {
+  Words& words = options.words;
+  const CommandRow* row = words.empty() ? nullptr : find_command(words.front());
+  if (row == nullptr) return nullptr;
+  words.erase(words.begin());
+  if (has_verb(*row)) {
+    const std::string_view first = first_word(*row);
+    Names verbs;
+    for (const CommandRow& each : all_commands()) {
+      if (has_verb(each) && first_word(each) == first) {
+        verbs.push_back(each.word.substr(first.size() + 1));
+      }
+    }
+    if (words.empty()) {
+      throw UsageError(fmt::format("{} needs {}: `clprobe help {}` describes them", first,
+                                   join_choices(verbs), first));
+    }
+    row = find_verb(*row, words.front());
+    if (row == nullptr) {
+      throw unknown_word("verb of " + std::string(first), words.front(), verbs,
+                         "choose " + join_choices(verbs));
+    }
+    words.erase(words.begin());
+  }
+  options.command = row->command;
+  return row;
 }
 
 }  // namespace
@@ -316,14 +362,9 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     options.words = {generated};
     return check_flags_apply(options, typed, "--generate");
   }
-  const CommandRow* row = options.words.empty() ? nullptr : find_command(options.words.front());
-  if (row != nullptr) {
-    options.command = row->command;
-    options.words.erase(options.words.begin());
-  }
+  const CommandRow* const row = take_command(options);
   if (options.command == Command::compare && typed_value(typed, "live") != nullptr) {
     options.command = Command::live;
-    row = find_command("compare --live");
     if (options.first_side > 0) {
       throw UsageError(
           "-- does not apply to compare --live: describe side B with --b-device and --b-env");
@@ -332,11 +373,16 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     // is quick.
     if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
   }
-  check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
+  const bool is_live = options.command == Command::live;
+  check_flags_apply(options, typed,
+                    is_live          ? "compare --live"
+                    : row != nullptr ? row->word
+                                     : "measuring");
   check_formats(options);
   const bool shows_runs = options.command == Command::report || options.command == Command::compare;
   if (shows_runs) take_probes(options, probes);
   settle_words(options, probes);
+  check_fail_on(options);
   settle_outputs(options);
   if (options.command == Command::describe || options.command == Command::doctor) {
     check_described(options, typed, probes);

@@ -35,6 +35,10 @@ int describe(cli::Options options, const std::vector<std::string>& arguments);
 int compare(const cli::Options& options);
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
+/// Measure the devices of a node, print a script that does so on all nodes, and report the results.
+int fleet_run(const cli::Options& options, const std::vector<std::string>& arguments);
+int fleet_script(const cli::Options& options);
+int fleet_report(const cli::Options& options);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
 /// Writes the evidence for --fail-on to stderr and returns the exit code. The code is 4 if a
@@ -53,6 +57,7 @@ struct OtherPage {
 inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
     OtherPage{"describe", "Which numbers of a device can programs read, and what do they mean?"},
+    OtherPage{"fleet", "Which devices of a cluster are slow, and why?"},
     OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
     OtherPage{"formats", "Which files does clprobe write, and which does it read?"},
     OtherPage{"profile", "Which kernels take a program's device time, and why?"},

@@ -11,6 +11,7 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "compare/api/compare.hpp"
+#include "fleet/api/fleet.hpp"
 #include "profile/api/survey.hpp"
 
 namespace clprobe {
@@ -44,6 +45,10 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
 /// cards.
 std::string describe_devices(std::span<const Probe* const> probes, std::span<const Run> runs,
                              const TableStyle& style);
+
+/// Returns the numbers of the run's device that a fleet compares: those of its description that
+/// were measured. The run needs final findings and cards.
+std::vector<fleet::Number> fleet_numbers(std::span<const Probe* const> probes, const Run& run);
 
 /// Returns what works and what looks wrong on the run's device, a check per line. The runs need
 /// final findings and cards.
@@ -80,6 +85,7 @@ struct Writer {
   std::string (*comparison)(const Comparison&, std::span<const RunDigest>,
                             const TableStyle&){nullptr};
   std::string (*survey)(const SurveyedApp&, const TableStyle&){nullptr};
+  std::string (*fleet)(const fleet::Report&, const TableStyle&){nullptr};
   bool is_of_one_probe{false};  ///< true: a picture of the probe `TableStyle::probe` only
 };
 

@@ -188,7 +188,7 @@ TEST_CASE("candidates have their description") {
 
 TEST_CASE("words are completed by what can follow") {
   CHECK(offered("") ==
-        "words: bandwidth, compare, describe, doctor, explain, help, import, latency, list, "
+        "words: bandwidth, compare, describe, doctor, explain, fleet, help, import, latency, list, "
         "profile, report, "
         "version");
   CHECK(offered("la") == "words: latency");

@@ -35,8 +35,10 @@ TEST_CASE("each format has a word, an ending, and a line in help, completions an
     CAPTURE(each.name);
     const std::string name(each.name);
     CHECK(find_writer(each.name) == &each);
-    CHECK(parse({"-f", name}, all_probes()).format == &each);
-    const Options written = parse({"-o", "A-1" + std::string(each.ending)}, all_probes());
+    std::vector<std::string> words{"-f", name, "-o", "A-1" + std::string(each.ending)};
+    if (each.runs == nullptr) words.insert(words.begin(), {"fleet", "report", "a"});
+    const Options written = parse(words, all_probes());
+    CHECK(written.format == &each);
     CHECK(written.outputs.at(0).format == &each);
     CHECK(page.find(fmt::format("| `{}` (`{}`) |", each.name, each.ending)) !=
           std::string_view::npos);

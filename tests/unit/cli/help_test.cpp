@@ -64,8 +64,8 @@ TEST_CASE("every probe has a help of its own") {
 TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
   std::string text = help_text(all_probes());
   for (const Probe* const probe : all_probes()) text += probe_help(*probe);
-  for (const CommandRow& row : all_commands()) {
-    if (is_one_word(row)) text += command_help(row.word);
+  for (const std::string_view word : command_words()) {
+    text += command_help(word);
   }
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -78,8 +78,8 @@ TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
 
 TEST_CASE("each command has a help of its own, with its options alone") {
   std::string all;
-  for (const CommandRow& row : all_commands()) {
-    if (is_one_word(row)) all += command_help(row.word) + "\n";
+  for (const std::string_view word : command_words()) {
+    all += command_help(word) + "\n";
   }
   CHECK(golden_difference("help-commands.txt", all) == "");
   CHECK_THROWS_AS(command_help("lst"), std::invalid_argument);

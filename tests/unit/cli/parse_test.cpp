@@ -228,7 +228,7 @@ TEST_CASE("options follow their probe, and those of an only probe stand anywhere
       {{"latency", "--step", "64", "latency", "--step", "64"},
        "--step is given twice: leave one out"},
       {{"latency", "--fail-on", "worse"},
-       "--fail-on belongs to compare, not to measuring: leave it out"},
+       "--fail-on belongs to fleet report or compare, not to measuring: leave it out"},
   });
 }
 
@@ -380,7 +380,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "--list belongs to profile, not to measuring: leave it out, or use `clprobe list`"},
       {{"-f", "jsno"},
        "--format: unknown value 'jsno': did you mean 'json'? choose " +
-           names_of([](const Writer& each) { return each.runs != nullptr; })},
+           names_of(
+               [](const Writer& each) { return each.runs != nullptr || each.fleet != nullptr; })},
       {{"latency", "--series", "global,loacl"},
        "--series: unknown value 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
@@ -454,7 +455,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"list", "latency"}, "list takes no arguments: leave out 'latency'"},
       {{"version", "latency"}, "version takes no arguments: leave out 'latency'"},
       {{"help", "--json"},
-       "--json belongs to measuring, list, report, compare, import or profile, not to help: leave "
+       "--json belongs to measuring, list, report, fleet report, compare, import or profile, not "
+       "to help: leave "
        "it out"},
       {{"help", "latnecy"},
        "unknown probe or command 'latnecy': did you mean 'latency'? `clprobe help` lists them"},
@@ -472,7 +474,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "-o"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
-       "--output belongs to measuring, report, describe, doctor, compare, import or profile, not "
+       "--output belongs to measuring, report, describe, doctor, fleet report, compare, import or "
+       "profile, not "
        "to list: "
        "leave it out"},
       {{"--generate", "man", "latency"},
@@ -509,11 +512,25 @@ TEST_CASE("every choice of every flag is accepted") {
     for (const std::string_view choice : flag.choices) {
       CAPTURE(flag.name);
       Words words{"--" + std::string(flag.name), std::string(choice)};
+      const Writer* const writer = flag.name == "format" ? find_writer(choice) : nullptr;
+      if (writer != nullptr && writer->runs == nullptr) {
+        words.insert(words.end(), {"fleet", "report", "a"});
+        CHECK_NOTHROW(parsed(words));
+        continue;
+      }
       // With a command that knows it.
       for (const CommandRow& row : all_commands()) {
         if (row.word.empty() || (flag.commands & bit(Command::measure)) != 0) continue;
         if ((flag.commands & bit(row.command)) == 0) continue;
-        words.insert(words.end(), {std::string(row.word), "a.json"});
+        std::string_view command = row.word;
+        if (has_verb(row)) {
+          // A condition of fleets; `compare` has others.
+          const bool is_of_compare = choice == "never" || choice == "worse" || choice == "changed";
+          if (is_of_compare) continue;
+          words.emplace_back(first_word(row));
+          command.remove_prefix(first_word(row).size() + 1);
+        }
+        words.insert(words.end(), {std::string(command), "a.json"});
         break;
       }
       CHECK_NOTHROW(parsed(words));
