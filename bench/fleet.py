@@ -17,6 +17,7 @@ import random
 import subprocess
 import tempfile
 import time
+from typing import Any
 
 ROOT = pathlib.Path(__file__).parent.parent
 RUN = ROOT / "results/nvidia/h200/580.159.04_2026-12-01.json"
@@ -25,7 +26,7 @@ RATES = ("bytes_per_second", "operations_per_second", "hertz")
 PER_NODE = 8
 
 
-def scaled(finding, loss):
+def scaled(finding: dict[str, Any], loss: float) -> None:
     """Makes a finding worse by the share `loss`."""
     if finding.get("unit") not in (*RATES, "seconds", "cycles"):
         return
@@ -35,13 +36,14 @@ def scaled(finding, loss):
             finding[key] *= factor
 
 
-def is_memory(probe, finding, last_level):
+def is_memory(probe: str, finding: dict[str, Any], last_level: int | None) -> bool:
     if probe == "stride":
         return True
     return finding.get("level") == last_level and probe in ("latency", "bandwidth")
 
 
-def make(folder, devices, slow, noise, seed, version):
+def make(folder: pathlib.Path, devices: int, slow: list[int], noise: float, seed: int,
+         version: dict[str, str] | None) -> None:
     """Writes a document per device into `folder`. `version`: of the program, so that it keeps findings."""
     folder.mkdir(parents=True, exist_ok=True)
     text = RUN.read_text(encoding="utf-8")
@@ -61,7 +63,7 @@ def make(folder, devices, slow, noise, seed, version):
         run["device"]["uuid"] = f"{index:032x}"
         run["labels"] = {"node": node, "slot": str(index % PER_NODE), "campaign": "1"}
         for result in run["results"]:
-            levels = {}
+            levels: dict[str, int] = {}
             for finding in result["findings"]:
                 level = finding.get("level")
                 if level is not None:
@@ -74,13 +76,13 @@ def make(folder, devices, slow, noise, seed, version):
         (folder / f"{node}-{index:02}.json").write_text(json.dumps(run), encoding="utf-8")
 
 
-def program_version(program):
+def program_version(program: str) -> dict[str, str]:
     """Returns version and commit of the program as run documents have them."""
     words = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout.split()
     return {"version": words[1], "commit": words[2].strip("(,")}
 
 
-def table(program):
+def table(program: str) -> None:
     """Prints a row per fleet of healthy devices."""
     print("| devices | slow | suspect | seconds |\n|---|---|---|---|")
     version = program_version(program)
@@ -105,7 +107,7 @@ def table(program):
         )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--table", nargs="?", const="clprobe", metavar="PROGRAM")

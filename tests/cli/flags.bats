@@ -22,6 +22,7 @@ declare -gA value=(
   [clock-rate]=1.98GHz [output]=out.json [format]=json
   [label]=Mine [headers]=inc [with-secrets]=- [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json [levels]=b.json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
+  [reference]=b.json [nodes]=a001 [expect]=8 [suspects]=-
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [list]=- [version]=- [help]=-
 )
 # What `compare --live` and `profile` do with each is in live.bats, profile.bats and replay.bats.

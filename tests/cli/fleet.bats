@@ -45,7 +45,8 @@ setup() {
   [ "$status" -eq 0 ]
   [[ $output != *$'\e['* ]]
   [[ ${lines[-1]} == *'no offending nodes'* ]]
-  ! grep --quiet '<script>?' page.html
+  run ! grep --quiet '<script>?' page.html
+  # shellcheck disable=SC2016  # a name that must not be expanded
   grep --quiet 'node="<script>?\[31m\\"$(reboot)\\\\"' fleet.prom
 }
 
@@ -60,4 +61,13 @@ setup() {
   [ "$status" -eq 2 ]
   clprobe fleet report none
   [ "$status" -eq 2 ]
+}
+
+@test "labels state where the devices of a run are" {
+  clprobe latency --quick --sizes 4KiB -d sim:fermi-m2070,sim:gsi --label node=a001 \
+    --label rack=r1 -o a.json
+  json_says '[.[].labels | [.node, .rack, .slot]] == [["a001", "r1", "0"], ["a001", "r1", "1"]]' \
+    a.json
+  clprobe latency --label shelf=3 -o b.json
+  fails_with 2 "unknown key 'shelf': choose node, slot, rack, campaign or job"
 }

@@ -56,14 +56,6 @@ constexpr std::array commands{
                           "print what works, what limits the device, and what the driver does "
                           "wrong. Exit code 1 means that a problem was found. `-o FILE.json` saves "
                           "the run, to attach it to a report."},
-    CommandRow{.word = "fleet run",
-               .command = Command::fleet_run,
-               .summary = "measure the devices of a cluster's node",
-               .details = "Measure the devices of this node, for `fleet report`."},
-    CommandRow{.word = "fleet script",
-               .command = Command::fleet_script,
-               .summary = "print a script that runs `fleet run` on all nodes",
-               .details = "Print a script that runs `clprobe fleet run` on all nodes."},
     CommandRow{.word = "fleet report",
                .arguments = "FOLDER",
                .command = Command::fleet_report,

@@ -105,6 +105,23 @@ void store_kernel(Options& options, Text value) {
   }
 }
 
+/// Stores the name of a run or, of the form KEY=VALUE, where the devices of all runs are. Throws
+/// UsageError for an unknown key.
+void store_label(Options& options, Text text) {
+  constexpr std::array<std::string_view, 5> keys{"node", "slot", "rack", "campaign", "job"};
+  const std::size_t equals = text.find('=');
+  if (equals == Text::npos) {
+    options.labels.emplace_back(text);
+    return;
+  }
+  const Text key = text.substr(0, equals);
+  if (std::ranges::find(keys, key) == keys.end()) {
+    throw UsageError(
+        fmt::format("unknown key {}: choose node, slot, rack, campaign or job", quote(key)));
+  }
+  options.places.set(std::string(key), std::string(text.substr(equals + 1)));
+}
+
 std::chrono::milliseconds parse_timeout(Text text) {
   return std::chrono::ceil<std::chrono::milliseconds>(parse_duration(text));
 }
@@ -483,11 +500,13 @@ constexpr std::array table{
          .kind = ValueKind::text,
          .category = Category::results,
          .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
-         .summary = "name to show for a run instead of its device's name",
+         .summary = "name to show for a run instead of its device's name, or KEY=VALUE",
          .details = "Name of a run, stored in its document and shown instead of its device's name. "
-                    "Repeat the option for several devices or stored runs, in their order.",
+                    "Repeat the option for several devices or stored runs, in their order. Of the "
+                    "form KEY=VALUE, such as node=a001, it states where all devices are, for "
+                    "`fleet report`: node, slot, rack or campaign.",
          .is_repeatable = true,
-         .update = [](Options& options, Text text) { options.labels.emplace_back(text); }},
+         .update = store_label},
     Flag{.name = "output",
          .short_name = 'o',
          .value_name = "FILE",

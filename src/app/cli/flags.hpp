@@ -96,9 +96,9 @@ std::span<const CommandRow> all_commands();
 /// Returns the row of the command with this word, or its first row with a verb if `word` is only
 /// the first word ("fleet"); null for any other word. Measuring is a command without a word.
 const CommandRow* find_command(std::string_view word);
-/// Returns the first word of the command: "fleet" for "fleet run".
+/// Returns the first word of the command: "fleet" for "fleet report".
 std::string_view first_word(const CommandRow& row);
-/// Returns true if a verb follows the command's first word, as in "fleet run".
+/// Returns true if a verb follows the command's first word, as in "fleet report".
 bool has_verb(const CommandRow& row);
 /// Returns the row of the verb that follows the first word of `command`; null for any other word.
 const CommandRow* find_verb(const CommandRow& command, std::string_view verb);

@@ -30,8 +30,6 @@ enum class Command {
   report,
   describe,
   doctor,
-  fleet_run,     ///< `fleet run`
-  fleet_script,  ///< `fleet script`
   fleet_report,  ///< `fleet report`
   compare,
   live,  ///< `compare --live`
@@ -74,6 +72,7 @@ struct Options {
   std::vector<std::string> words{};  ///< arguments of the command, such as probes or files
   std::string device{};              ///< device as typed, or CLPROBE_DEVICE; empty: the best device
   std::vector<std::string> labels{};  ///< labels of the runs, in the order of the runs
+  Parameters places{};                ///< where the devices of all runs are: "node", "slot", ...
   std::vector<Output> outputs{};      ///< files of -o; stdout gets `format` unless a path is "-"
   const Writer* format{writers().front()};
   std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< options of probes, by id

@@ -181,10 +181,6 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return describe(completed(options), cli::without_folders(arguments));
     case cli::Command::doctor:
       return doctor(completed(options), cli::without_folders(arguments));
-    case cli::Command::fleet_run:
-      return fleet_run(completed(options), cli::without_folders(arguments));
-    case cli::Command::fleet_script:
-      return fleet_script(options);
     case cli::Command::fleet_report:
       return fleet_report(options);
     case cli::Command::compare:

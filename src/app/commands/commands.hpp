@@ -36,8 +36,6 @@ int compare(const cli::Options& options);
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 /// Measure the devices of a node, print a script that does so on all nodes, and report the results.
-int fleet_run(const cli::Options& options, const std::vector<std::string>& arguments);
-int fleet_script(const cli::Options& options);
 int fleet_report(const cli::Options& options);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 

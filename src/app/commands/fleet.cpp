@@ -86,12 +86,6 @@ bool has_failed(cli::FailOn condition, const fleet::Report& report) {
 
 }  // namespace
 
-int fleet_run(const cli::Options& /*options*/, const std::vector<std::string>& /*arguments*/) {
-  return fleet::run();
-}
-
-int fleet_script(const cli::Options& /*options*/) { return fleet::script(); }
-
 int fleet_report(const cli::Options& options) {
   Results results(options);
   fleet::Folder folder;
@@ -101,7 +95,8 @@ int fleet_report(const cli::Options& options) {
     std::move(part.bad_files.begin(), part.bad_files.end(), std::back_inserter(folder.bad_files));
   }
   if (folder.devices.empty() && folder.bad_files.empty()) {
-    throw RunFormatError("the folder has no runs: `clprobe fleet run` writes them");
+    throw RunFormatError(
+        "the folder has no runs: save one per node by `clprobe -d all -o FILE.json`");
   }
   fleet::Folder reference;
   if (!options.reference.empty()) reference = load_folder(options.reference);

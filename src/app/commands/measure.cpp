@@ -172,6 +172,11 @@ class Measurement {
     conclude_run();
     Run run = new_run(options_, arguments_);
     if (runs_.size() < options_.labels.size()) run.label = options_.labels[runs_.size()];
+    run.labels = options_.places;
+    const bool has_slot = run.labels.find("slot") != nullptr;
+    if (run.labels.find("node") != nullptr && !has_slot) {
+      run.labels.set("slot", std::to_string(runs_.size()));
+    }
     run.device = device;
     runs_.push_back(std::move(run));
     return runs_.back();

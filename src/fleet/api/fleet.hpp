@@ -148,11 +148,4 @@ std::string compress_hosts(std::vector<std::string> nodes);
 /// missing nodes, as a host list.
 std::string offending_hosts(const Report& report, bool with_suspects);
 
-/// Measures the devices of this node. Returns the exit code. Throws std::runtime_error.
-int run();
-
-/// Prints a script that measures the nodes of a cluster. Returns the exit code. Throws
-/// std::runtime_error.
-int script();
-
 }  // namespace clprobe::fleet
