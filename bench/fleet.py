@@ -108,14 +108,15 @@ def table(program: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--table", nargs="?", const="clprobe", metavar="PROGRAM")
     parser.add_argument("--devices", type=int, default=32)
     parser.add_argument("--slow", type=int, action="append", default=[])
     parser.add_argument("--noise", type=float, default=0.5, help="percent")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--program", help="program whose version the documents name, so that it keeps findings")
+    parser.add_argument("--program", help="program whose version the documents name: it keeps their findings")
     options = parser.parse_args()
     if options.table:
         table(options.table)

@@ -70,6 +70,7 @@ std::vector<Shown> show_reports(std::span<const Run> runs, bool with_page) {
   for (const Writer* const each : writers()) {
     if (each->name == "html" && !with_page) continue;
     if (!each->is_of_one_probe) {
+      if (each->runs == nullptr) continue;
       shown.push_back({std::string(each->name), each->runs(runs, {})});
       continue;
     }

@@ -45,8 +45,8 @@ def check(assembly: str, lanes: int, count: int, of_one_item: int = 0) -> None:
     found = messages(timed_lines(assembly))
     whole = [each for each in found if each[0] > MAX_OF_ONE_ITEM]
     if len(whole) != count or len(found) != count + of_one_item:
-        raise Unexpected(f"{len(whole)} messages of sub-groups and {len(found) - len(whole)} others between the "
-                         f"clock reads, and not {count} and {of_one_item}")
+        raise Unexpected(f"{len(whole)} messages of sub-groups and {len(found) - len(whole)} others between "
+                         f"the clock reads, and not {count} and {of_one_item}")
     other = next((each for each in whole if each != (lanes, 0)), None)
     if other:
         raise Unexpected(f"a message of {other[0]} lanes from lane {other[1]}, and not of {lanes}")
