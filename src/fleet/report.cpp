@@ -82,6 +82,7 @@ std::vector<Column> columns_of(const std::vector<Device>& devices,
     }
   }
   std::vector<Column> all;
+  all.reserve(columns.size());
   for (auto& [name, column] : columns) all.push_back(std::move(column));
   return all;
 }
@@ -421,8 +422,8 @@ class Reporter {
         std::vector<double> before;
         for (const Device& each : older->second) {
           const Number* const old = find_number(each, number.name);
-          if (const auto value = old == nullptr ? std::nullopt : score(*old))
-            before.push_back(*value);
+          const auto value = old == nullptr ? std::nullopt : score(*old);
+          if (value) before.push_back(*value);
         }
         const std::optional<double> now = score(number);
         if (!now || before.size() < min_runs) continue;

@@ -89,7 +89,7 @@ std::string energy_text(const ProbeResult& result) {
     is_rough = is_rough || !energy->low;
     append(text, ", ",
            energy->low ? fmt::format("{:.3g} pJ per {}", value, what)
-                       : fmt::format("about {:.2g} pJ per {}", value, what));
+                       : fmt::format("about {:.0f} pJ per {}", value, what));
   };
   add("energy_per_byte", "byte read");
   add("energy_per_operation", "operation");
