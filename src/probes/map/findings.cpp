@@ -263,7 +263,8 @@ Card card(const ProbeResult& result) {
   }
   std::string line = distance_text(findings, atomic_series);
   append(line, "; ", halves_text(findings));
-  if (const Finding* const gain = find_value(findings, "gain")) {
+  const Finding* const gain = find_value(findings, "gain");
+  if (gain != nullptr && *gain->value >= min_gain) {
     append(line, "; ", fmt::format("near blocks gain {:.2f}x", *gain->value));
   }
   const std::string hand_over = latency_text(findings, "hand_over_latency", hand_over_series);
